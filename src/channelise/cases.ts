@@ -1,7 +1,4 @@
-/**
- * What every channeliser must do, on whichever backend: register these cases in a backend's own test file.
- * The reference is the oracle.
- */
+/** Shared cases for every channeliser, registered in each backend's own test file. The reference is the oracle. */
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
 import { backendCases, type CaseOptions } from '../backend/cases.js';
@@ -15,7 +12,7 @@ import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from './plan.js';
 import { cut, fullScale, noise, withGaps } from './samples.testing.js';
 
-/** Runs the blocks one by one, through memory and history that were full of garbage beforehand. */
+/** Runs the blocks one by one, with memory and history that were garbage beforehand. */
 export async function channeliseBlocks(
   plan: ChannelisePlan,
   backend: Backend,
@@ -47,7 +44,7 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
       assertClose(plan, made, await channeliseBlocks(plan, openReference(), blocks));
       return made;
     };
-    /** Noise of `spectra` spectra and a bit, in uneven blocks. */
+    /** Noise for `spectra` spectra and a bit, in unequal blocks. */
     const shape = (shapeOptions: ChanneliseOptions, spectra: number, window = 'hann'): void => {
       const { channels, taps, inputs, inputType, outputType, blockSamples } = shapeOptions;
       const name = `${channels} channels, ${taps} taps of ${window}, ${inputs} inputs, ${inputType} to ${outputType}, blocks up to ${blockSamples}`;
@@ -102,7 +99,7 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
 
     for (const taps of [64, 256]) {
       theCase(`full scale, ${taps} taps of one sign`, async () => {
-        // Sums of 256 · 128 · 32767: past 24 bits, within 32.
+        // Sums of 256 · 128 · 32767: more than 24 bits, within 32.
         const coefficients = new Float64Array(taps * 8).fill(1);
         const samples = 8 * (taps + 16);
         const base = { ...one, channels: 8, taps, coefficients, blockSamples: samples };
@@ -110,7 +107,8 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
         await agree(plan, [fullScale('ci8', 1, samples, randomStream(33))]);
         const flat = fullScale('ci8', 1, samples, randomStream(33));
         flat.voltages.fill(-128);
-        // All in the zero frequency: 8T·(−128)(1 + i), of which 1/8T is −128 and stops at −127, twice for each of 17 spectra.
+        // All in the zero frequency: 8T·(−128)(1 + i), of which 1/8T is −128 and saturates at −127, twice for each of
+        // 17 spectra.
         const { blocks, saturated } = await agree(planChannelise({ ...base, gains: 1 / (8 * taps) }), [flat]);
         assert.equal(saturated, 2 * 17);
         assert.deepEqual([...blocks[0].spectra.subarray(4 * 2 * 17, 4 * 2 * 17 + 2)], [-127, -127]);
@@ -202,7 +200,7 @@ function unevenly(whole: VoltageBlock, most: number): VoltageBlock[] {
   return cut(whole, [1, most, 0, Math.ceil(most / 3), ...rest]);
 }
 
-/** All blocks' spectra one after the other, as lists by channel and input, with missing ones marked. */
+/** The spectra of all blocks in order, as lists by channel and input, with missing ones marked. */
 function joined(plan: ChannelisePlan, { blocks }: Channelised): (number | 'missing')[][] {
   const parts = plan.outputType === 'ci4' ? 1 : 2;
   return Array.from({ length: plan.channels * plan.inputs }, (_, row) =>

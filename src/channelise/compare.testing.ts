@@ -1,11 +1,11 @@
-/** How near a backend's spectra must come to the reference's. */
+/** How close a backend's spectra must be to the reference's. */
 import assert from 'node:assert/strict';
 import { type SpectraCAT, type SpectraType } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { highNibble, lowNibble } from '../core/nibbles.js';
 import type { ChannelisePlan } from './plan.js';
 
-/** All that came out of a run of blocks. */
+/** The output of a run of blocks. */
 export interface Channelised {
   readonly blocks: readonly {
     readonly samples: number;
@@ -16,7 +16,7 @@ export interface Channelised {
   readonly produced: number;
 }
 
-/** Fewer samples than this cannot tell 99.9 % from 99.8 %. */
+/** Fewer samples than this cannot distinguish 99.9 % from 99.8 %. */
 const ENOUGH = 2000;
 
 export function assertClose(plan: ChannelisePlan, actual: Channelised, expected: Channelised): void {
@@ -46,13 +46,13 @@ export function assertClose(plan: ChannelisePlan, actual: Channelised, expected:
       `${different} of ${parts} parts are a step off, more than 1 in 2000`,
     );
   }
-  // A value on the rail's rounding edge may count for one and not the other.
+  // A value at the rail's rounding edge may count as saturated for only one of them.
   assert.ok(Math.abs(actual.saturated - expected.saturated) <= parts * 0.0005 + 1, 'saturated');
 }
 
 /**
- * float32: a transform of P points as plain sums, the worst way, rounds P times by 2⁻²⁴ of the rms, a random
- * walk of √P; the filter adds √T; eight standard deviations of that.
+ * float32: in the worst case, a transform of P points as plain sums rounds P times by 2⁻²⁴ of the rms, a random walk of
+ * √P; the filter adds √T; eight standard deviations of that.
  */
 function floatTolerance(plan: ChannelisePlan, spectra: SpectraCAT): number {
   let power = 0;

@@ -1,4 +1,4 @@
-/** What every channeliser must do with delays; part of the shared cases. */
+/** Shared cases for every channeliser with delays; part of the other shared cases. */
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
 import { openReference } from '../backend/reference.js';
@@ -16,8 +16,8 @@ import { noise, withGaps } from './samples.testing.js';
 type Case = (name: string, body: () => Promise<void>) => void;
 
 /**
- * Delays of all sizes, some that pass a whole sample on the way, and a later piece for some inputs. The sky's own rates
- * are slower by far, and kernels may count on spectra that hardly differ then: `mostRate` bounds the rates.
+ * Delays of all sizes, some that cross a whole sample, and a later piece for some inputs. The sky's own rates are far
+ * slower, and kernels may assume that neighbouring spectra hardly differ: `mostRate` bounds the rates.
  */
 function someDelays(plan: ChannelisePlan, seed: number, mostRate = Infinity): DelayModels {
   const random = randomStream(seed, 'delays');
@@ -39,7 +39,7 @@ function someDelays(plan: ChannelisePlan, seed: number, mostRate = Infinity): De
   return models;
 }
 
-/** Random delays of one shape: as the reference, over blocks of every length. */
+/** Random delays of one shape: compared with the reference, over blocks of every length. */
 export function delayShape(
   theCase: Case,
   backend: () => Backend,
@@ -84,7 +84,7 @@ export function delayCases(theCase: Case, backend: () => Backend): void {
   shape({ ...bytes, channels: 1000, taps: 2, inputs: 2, blockSamples: 20_000, mostDelaySamples: 9 }, 20);
   shape({ ...bytes, channels: 8192, taps: 2, inputs: 2, blockSamples: 99_000, mostDelaySamples: 33 }, 9);
   shape({ ...bytes, channels: 3, taps: 5, inputType: 'i8', blockSamples: 200, mostDelaySamples: 11 }, 60);
-  // Rates of the sky, and just what a vector of spectra may share; gains one by one, and many values past the rails.
+  // Rates of the sky, and the largest that a vector of spectra may share; gains one by one, and many saturated values.
   const some = { ...bytes, taps: 2, blockSamples: 9000, mostDelaySamples: 7 } as const;
   for (const mostRate of [5e-9, 1e-7]) {
     for (const outputType of ['ci8', 'cf32'] as const) {
@@ -100,7 +100,7 @@ export function delayCases(theCase: Case, backend: () => Backend): void {
   shape({ ...some, channels: 64, gains: 0.5 }, 20);
 
   theCase('delays: a tone comes later, by whole samples and a phase', async () => {
-    // Bin 2 of 8: a delay of d samples turns it by −2·d/8, and the zero frequency turns all by −f0·d.
+    // Bin 2 of 8: a delay of d samples rotates it by −2·d/8, and the zero frequency rotates all by −f0·d.
     const plan = planChannelise({
       ...{ channels: 8, taps: 1, inputs: 3, polarisations: 1, inputType: 'cf32', outputType: 'cf32' },
       ...{ coefficients: new Float64Array(8).fill(1), gains: 12.5, blockSamples: 64, mostDelaySamples: 4 },

@@ -1,6 +1,6 @@
 /**
- * Two antennas hear the same noise, one of them early and moving; after tracking every channel of both must agree in
- * phase. Held to what MeerKAT's correlator is held to, and to what half a sample may leave at a channel's edge.
+ * Two antennas receive the same noise, one of them early and moving; after tracking every channel of both must agree in
+ * phase. Within the requirement of MeerKAT's correlator, and the error of half a sample at a channel's edge.
  */
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
@@ -29,8 +29,8 @@ interface Moving {
 const still: Moving = { delayS: 0, delayRate: 0, phaseRad: 0, phaseRateRadS: 0 };
 
 /**
- * What the two record: tones at sky frequency f of time t + τ(t), mixed down by their own clocks; input 1 stays at the
- * origin. The phase and its rate are as if a mixer were off.
+ * The two recordings: tones at sky frequency f of time t + τ(t), mixed down by their own clocks; input 1 stays at the
+ * origin. The phase and its rate simulate a wrong mixer.
  */
 function recorded(samples: number, { delayS, delayRate, phaseRad, phaseRateRadS }: Moving): VoltageBlock {
   const random = randomStream(61, 'tones');
@@ -55,7 +55,7 @@ function recorded(samples: number, { delayS, delayRate, phaseRad, phaseRateRadS 
   return { type: 'cf32', inputs: 2, samples, voltages, gaps: [], start: instant(0) };
 }
 
-/** The worst phase between both, channel by channel, degrees; and how alike they are. */
+/** The worst phase between both, channel by channel, degrees; and their coherence. */
 async function phases(
   backend: Backend,
   moving: Moving,
@@ -72,7 +72,7 @@ async function phases(
   law.load(0, { fromTick: 0n, ...piece });
   const delays = delaysOf(plan, law, { sampleRateHz, zeroHz });
   const { blocks } = await channeliseDelayed(plan, backend, recorded(blockSamples, moving), [], delays);
-  const skipped = Math.ceil(mostDelaySamples / CHANNELS); // the first ones reach before the stream
+  const skipped = Math.ceil(mostDelaySamples / CHANNELS); // the first ones extend to before the stream
   const sums = Array.from({ length: parts * CHANNELS }, () => [0, 0, 0, 0]);
   let spectrum = 0;
   for (const { samples, spectra } of blocks) {
@@ -128,7 +128,7 @@ export function phaseCases(theCase: Case, backend: () => Backend): void {
       const all = { ...still, ...moving };
       const { worstDeg, coherence } = await phases(backend(), all, all);
       const samples = all.delayS * sampleRateHz;
-      // One phase for a whole channel leaves 180°·fine/C at its edges, and 1° in all.
+      // One phase for a whole channel leaves an error of 180°·fine/C at its edges, and 1° in all.
       const bound = Math.min(1.45, (180 * Math.abs(samples - Math.round(samples))) / CHANNELS + 0.1);
       assert.ok(worstDeg < bound, `${worstDeg}° of ${bound}°`);
       assert.ok(coherence > 0.998, `coherence ${coherence}`);

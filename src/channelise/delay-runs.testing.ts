@@ -9,7 +9,7 @@ import { prepareChanneliser } from './index.js';
 import type { ChannelisePlan } from './plan.js';
 import { cut, fullScale } from './samples.testing.js';
 
-/** The stream in blocks, cut also where delays change, through memory that was full of garbage beforehand. */
+/** The stream in blocks, cut also where delays change, with memory that was garbage beforehand. */
 export async function channeliseDelayed(
   plan: ChannelisePlan,
   backend: Backend,

@@ -1,7 +1,7 @@
 /**
  * The prototype low-pass filter of a polyphase filter bank: h[n] = sinc((n − m)·w/P) · window(n), n = 0…T·P−1,
- * symmetric about the middle m = (T·P − 1)/2, scaled to a sum of one, so that a tone of amplitude A at a
- * channel's centre comes out of the transform with magnitude A.
+ * symmetric about the middle m = (T·P − 1)/2, scaled to a sum of one, so that the transform of a tone of amplitude A at
+ * a channel's centre has magnitude A.
  */
 import { realNumber, refuse, unreachable } from '../core/errors.js';
 
@@ -17,7 +17,7 @@ interface PrototypeShape {
   readonly passbandChannels: number;
 }
 
-/** Beyond this the window is narrower than a sample for any filter we plan, and I₀ nears overflow. */
+/** Beyond this the window is narrower than a sample for any planned filter, and I₀ nears overflow. */
 const MOST_KAISER_BETA = 100;
 
 export function prototypeFilter(shape: PrototypeShape): Float64Array {
@@ -30,7 +30,7 @@ export function prototypeFilter(shape: PrototypeShape): Float64Array {
   for (let n = 0; n < length; n++) {
     // One tap has no neighbouring spectra to shape the channel with: it is a plain windowed transform.
     const shapeOfChannel = taps === 1 ? 1 : sinc(((n - middle) * passbandChannels) / samplesPerSpectrum);
-    // Window edges lie half a sample outside the first and last tap, so that no tap is wasted on a zero.
+    // Window edges are half a sample outside the first and last tap, so that no tap is wasted on a zero.
     filter[n] = shapeOfChannel * weight((2 * (n - middle)) / length);
     sum += filter[n];
   }
@@ -73,7 +73,7 @@ export function besselI0(x: number): number {
   return sum;
 }
 
-/** Taps as 16-bit integers: tap = integer · scale, the largest becoming ±32767. */
+/** Taps as 16-bit integers: tap = integer · scale, the largest scaled to ±32767. */
 interface IntegerTaps {
   readonly taps: Int16Array;
   readonly scale: number;
@@ -93,7 +93,7 @@ export function roundTaps(filter: Float64Array): IntegerTaps {
   return { taps, scale };
 }
 
-/** The user's own filter, copied so that nobody changes it under a plan. */
+/** The user's own filter, copied so that later changes do not affect a plan. */
 export function ownFilter(
   coefficients: Float64Array,
   taps: number,

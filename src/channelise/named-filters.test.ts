@@ -4,7 +4,7 @@ import { namedFilters, type FilterName } from './named-filters.js';
 import { planChannelise } from './plan.js';
 import { filterResponse } from './response.js';
 
-/** As docs/channels.md has them: edge loss and the loudest beyond 1.5 channels in dB, and noise efficiency. */
+/** As in docs/channels.md: edge loss and the highest level beyond 1.5 channels in dB, and noise efficiency. */
 const told = {
   usual: [6.0, -81, 0.945],
   even: [3.0, -98, 0.96],
@@ -17,7 +17,7 @@ void it('filters by name are as their table says', () => {
   for (const name of Object.keys(told) as FilterName[]) {
     const plan = planChannelise({
       ...{ channels: 32, ...namedFilters[name], inputs: 1, polarisations: 1, blockSamples: 32 },
-      // Floats: 16-bit taps have a floor of their own near −100 dB.
+      // Floats: the rounding of 16-bit taps has a floor near −100 dB.
       ...{ inputType: 'cf32', outputType: 'cf32' },
     });
     const { edgeLossDb, leakageBeyondDb, noiseEfficiency } = filterResponse(plan);

@@ -1,4 +1,4 @@
-/** The F-engine on a card, for whoever keeps data there: the planner and the bench. */
+/** The F-engine on a card, for modules that keep data there: the planner and the bench. */
 export { INPUT_DELAY, writeDelays } from './cuda/tables.js';
 export { factorise } from './cuda/factors.js';
 export { prepareCudaChanneliser } from './cuda/prepare.js';

@@ -1,4 +1,4 @@
-/** What a channeliser will do, worked out before any data: pure, and the same for every backend. */
+/** The plan of a channeliser, before any data: pure, and the same for every backend. */
 import { isComplexVoltage, type SpectraType, type VoltageType } from '../core/axes.js';
 import type { SpectraShape } from '../core/blocks.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
@@ -7,7 +7,7 @@ import { addSamples, type Instant } from '../core/instant.js';
 import { ownFilter, prototypeFilter, roundTaps, type FilterWindow } from './filter.js';
 
 const MOST_CHANNELS = 2 ** 20;
-/** Sums of so many 16-bit taps and 8-bit samples fit the kernels' 32 bits, halves of taps their 22. */
+/** Sums of so many 16-bit taps and 8-bit samples fit in the kernels' 32 bits, halves of taps in their 22. */
 const MOST_TAPS = 256;
 const MOST_INPUTS = 2 ** 16;
 
@@ -15,35 +15,35 @@ export interface ChanneliseOptions {
   readonly channels: number;
   /** Spectra's worth of samples under the filter; 1 is a plain windowed transform. */
   readonly taps: number;
-  /** Hann unless given; not together with `coefficients`. */
+  /** Hann by default; not together with `coefficients`. */
   readonly window?: FilterWindow;
-  /** Width of the sinc's passband in channels, 1 unless given; not together with `coefficients`. */
+  /** Width of the sinc's passband in channels, 1 by default; not together with `coefficients`. */
   readonly passbandChannels?: number;
-  /** coefficients : [τ][n], the user's own filter, used as it is. */
+  /** coefficients : [τ][n], the user's own filter, used unchanged. */
   readonly coefficients?: Float64Array;
   readonly inputs: number;
   readonly polarisations: 1 | 2;
   readonly inputType: VoltageType;
   readonly outputType: SpectraType;
   /**
-   * gains : [a][c], or one number for all: what the filtered, transformed value is multiplied by before it is
-   * rounded. Unless given, white noise keeps its rms (`defaultGain`).
+   * gains : [a][c], or one number for all: the factor for the filtered, transformed value before rounding. By default,
+   * white noise keeps its rms (`defaultGain`).
    */
   readonly gains?: number | Float64Array;
   /** The largest number of the input, where fewer bits were recorded than its type holds: for the default gain. */
   readonly inputFullScale?: number;
-  /** What missing samples of one polarisation take: its own spectra, unless given, or those of its whole station. */
+  /** What missing samples of one polarisation invalidate: its own spectra (default), or those of its whole station. */
   readonly gapsCover?: GapsCover;
-  /** The most samples a call will bring. */
+  /** The most samples in a call. */
   readonly blockSamples: number;
   /**
-   * Every run is told delays (delay/spectra.ts), up to so many whole samples either way. A spectrum is then made when
-   * that many samples beyond its window have come. Without it nothing is delayed.
+   * Every run has delays (delay/spectra.ts), up to so many whole samples either way. A spectrum is then made when that
+   * many samples beyond its window have arrived. Undefined: nothing is delayed.
    */
   readonly mostDelaySamples?: number;
 }
 
-/** The filter as the kernels use it: the tap for sample n of the τ-th spectrum's worth is `taps[τ·P + n] · scale`. */
+/** The filter in the kernels' form: the tap for sample n of the τ-th spectrum's worth is `taps[τ·P + n] · scale`. */
 type KernelTaps =
   | { readonly kind: 'int16'; readonly taps: Int16Array; readonly scale: number }
   | { readonly kind: 'float64'; readonly taps: Float64Array; readonly scale: 1 };
@@ -60,9 +60,9 @@ export interface ChannelisePlan {
   readonly samplesPerSpectrum: number;
   readonly gapsCover: GapsCover;
   readonly blockSamples: number;
-  /** Nothing where nothing is delayed. */
+  /** Undefined where nothing is delayed. */
   readonly mostDelaySamples?: number;
-  /** The most spectra one call can complete, whatever history it finds: ⌈blockSamples / P⌉. */
+  /** The most spectra that one call can complete, for any history: ⌈blockSamples / P⌉. */
   readonly capacity: number;
   /** prototype : [τ][n], before any rounding. */
   readonly prototype: Float64Array;
@@ -74,7 +74,7 @@ export interface ChannelisePlan {
   readonly output: SpectraShape;
 }
 
-/** The largest magnitude of a real or imaginary part: what counts as full scale; floats have none and take 1. */
+/** The largest magnitude of a real or imaginary part, which is full scale; floats have none and use 1. */
 const inputFullScale = { i8: 127, ci8: 127, i16: 32767, ci16: 32767, f32: 1, cf32: 1 } satisfies Record<
   VoltageType,
   number
@@ -82,7 +82,7 @@ const inputFullScale = { i8: 127, ci8: 127, i16: 32767, ci16: 32767, f32: 1, cf3
 /** The rails of requantised output. */
 export const outputRail = { ci8: 127, ci4: 7, cf32: Infinity } satisfies Record<SpectraType, number>;
 
-/** Checks a channeliser's settings and designs its filter; needs no machine. */
+/** Checks a channeliser's settings and designs its filter; independent of the machine. */
 export function planChannelise(options: ChanneliseOptions): ChannelisePlan {
   const { polarisations, inputType, outputType } = options;
   const channels = wholeNumber('channelise', 'channels', options.channels, 2, MOST_CHANNELS);
@@ -186,10 +186,10 @@ function chooseGains(options: ChanneliseOptions, prototype: Float64Array): numbe
 }
 
 /**
- * White noise of rms σ leaves the filter and transform with rms σ·√(Σh²) in every channel, so 1/√(Σh²) gives
- * it its rms back. Integer output moreover keeps the level in units of full scale (127 of 8 bits, 7 of 4,
- * 32767 of 16, 1.0 of floats): an input set well for its converter is set well here. A tone gathers into one
- * channel, gains a factor of about √P against noise, and may need a gain of the user's own.
+ * White noise of rms σ leaves the filter and transform with rms σ·√(Σh²) in every channel, so 1/√(Σh²) restores its
+ * rms. Integer output also keeps the level in units of full scale (127 of 8 bits, 7 of 4, 32767 of 16, 1.0 of floats):
+ * an input set well for its converter is set well here. A tone is concentrated in one channel, gains a factor of about
+ * √P relative to noise, and may need a gain set by the user.
  */
 function defaultGain(prototype: Float64Array, output: SpectraType, inputLargest: number): number {
   let power = 0;
@@ -198,7 +198,7 @@ function defaultGain(prototype: Float64Array, output: SpectraType, inputLargest:
   return fullScales / Math.sqrt(power);
 }
 
-/** What an element of the transform of (taps · samples) is multiplied by: the gain and the taps' scale in one. */
+/** The factor for an element of the transform of (taps · samples): the gain times the taps' scale. */
 export const outputFactor = (plan: ChannelisePlan, input: number, channel: number): number =>
   (typeof plan.gains === 'number' ? plan.gains : plan.gains[input * plan.channels + channel]) *
   plan.kernel.scale;
@@ -209,15 +209,15 @@ export const binOfChannel = (plan: ChannelisePlan, channel: number): number =>
     ? channel
     : (channel + plan.channels - Math.floor(plan.channels / 2)) % plan.channels;
 
-/** The channel at the recording's own zero frequency, from which delays turn the others. */
+/** The channel at the recording's own zero frequency, relative to which delays rotate the others. */
 export const zeroChannel = ({ sampling, channels }: ChannelisePlan): number =>
   sampling === 'real' ? 0 : Math.floor(channels / 2);
 
-/** Samples that wait at the most before a block comes: those of a window but one, and delays either way. */
+/** The most samples that wait before a block: those of a window but one, and delays either way. */
 export const mostWaiting = ({ taps, samplesPerSpectrum, mostDelaySamples = 0 }: ChannelisePlan): number =>
   taps * samplesPerSpectrum - 1 + 2 * mostDelaySamples;
 
-/** Of each channel. */
+/** Width of each channel. */
 export const channelWidthHz = (plan: ChannelisePlan, sampleRateHz: number): number =>
   sampleRateHz / plan.samplesPerSpectrum;
 

@@ -87,7 +87,7 @@ describe('reference channeliser', () => {
         for (let c = 0; c < channels; c++) {
           const magnitude = Math.hypot(spectra[c * 3 * 2], spectra[c * 3 * 2 + 1]);
           const home = c === step + Math.floor(channels / 2);
-          // Four taps of Hann let a few thousandths of a tone into the channels beside it.
+          // Four taps of Hann leak a few thousandths of a tone into the neighbouring channels.
           near(magnitude, home ? 0.5 : 0, home ? 1e-6 : 4e-3, `tone ${step}, channel ${c}:`);
         }
       }
@@ -151,7 +151,7 @@ describe('reference channeliser', () => {
       [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 2.4999, 2.5001, -3.7, 127.5].map((x) => roundHalfEven(x) + 0),
       [0, 2, 2, 0, -2, -2, 2, 3, -4, 128],
     );
-    // Impulses at sample 0 of each spectrum: both channels hold x·gain = 0.5, 1.5, 2.5 and −0.5, −1.5, −2.5.
+    // Impulses at sample 0 of each spectrum: both channels are x·gain = 0.5, 1.5, 2.5 and −0.5, −1.5, −2.5.
     const { spectra } = await channelise(
       {
         ...float,
@@ -168,13 +168,13 @@ describe('reference channeliser', () => {
 
   it('stops at the rails and counts what did', async () => {
     const options = { ...float, channels: 2, taps: 1, coefficients: Float64Array.from([1, 1]) };
-    // Both channels hold 127.4 − 127.6i, then 300 + 5i: 127 and −128 → −127; 300 → 127 and 5. Two hits in each.
+    // Both channels are 127.4 − 127.6i, then 300 + 5i: 127 and −128 → −127; 300 → 127 and 5. Two saturate in each.
     const input = Float32Array.from([127.4, -127.6, 0, 0, 300, 5, 0, 0]);
     const eight = await channelise({ ...options, outputType: 'ci8' }, input);
     assert.deepEqual([...eight.spectra], [127, -127, 127, 5, 127, -127, 127, 5]);
     assert.equal(eight.saturated, 4);
     const four = await channelise({ ...options, outputType: 'ci4', gains: 1 / 16 }, input);
-    // 7.96 → 8 → 7, −7.98 → −8 → −7; 18.75 → 7, 0.31 → 0: three hits in each channel.
+    // 7.96 → 8 → 7, −7.98 → −8 → −7; 18.75 → 7, 0.31 → 0: three saturate in each channel.
     assert.deepEqual([...four.spectra], [0x79, 0x70, 0x79, 0x70]);
     assert.equal(four.saturated, 6);
   });
@@ -196,7 +196,7 @@ describe('reference channeliser', () => {
   });
 
   it('keeps inputs, channels and spectra in their places: [c][a][t]', async () => {
-    // One tap of two samples, impulses at sample 0: both channels hold x. Inputs 1, 2 · 3, 4 · 5, 6 over two spectra.
+    // One tap of two samples, impulses at sample 0: both channels are x. Inputs 1, 2 · 3, 4 · 5, 6 over two spectra.
     const { spectra } = await channelise(
       {
         ...float,

@@ -21,10 +21,10 @@ import { checkChanneliseBlocks, openStream, type StreamStep } from './stream.js'
 export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
   const { channels, taps, inputs, samplesPerSpectrum } = plan;
   const parts = elementsPerVoltage(plan.inputType);
-  // Beside the samples that wait there is room for the longest block.
+  // Memory for the waiting samples and the longest block.
   const rowSamples = mostWaiting(plan) + plan.blockSamples;
   const rowElements = rowSamples * parts;
-  /** waiting : [a][t], the samples not yet used up, and the block at hand behind them. */
+  /** waiting : [a][t], the samples not yet used, followed by the current block. */
   const waiting = allocateVoltages(plan.inputType, inputs, rowSamples);
   const filtered = new Float64Array(2 * samplesPerSpectrum);
   const fft = planFft(samplesPerSpectrum);
@@ -69,7 +69,7 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
     }
   }
 
-  /** What whole samples leave of the delay. */
+  /** The part of the delay beyond whole samples. */
   function turn(input: number, spectrum: number, { turns }: RunDelays): void {
     const [phase, phaseStep, slope, slopeStep] = turns.subarray(TURN_NUMBERS * input);
     for (let channel = 0; channel < channels; channel++) {
@@ -84,7 +84,7 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
     }
   }
 
-  /** Copies the block behind the samples that wait. */
+  /** Copies the block after the waiting samples. */
   function append(voltages: VoltageBlock, at: number): void {
     const length = voltages.samples * parts;
     for (let a = 0; a < inputs; a++) {
@@ -136,7 +136,7 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
   };
 }
 
-/** Writes a complex value at a complex index; returns how many of its two parts hit the rails. */
+/** Writes a complex value at a complex index; returns how many of its two parts saturated. */
 type Writer = (spectra: SpectraElements, at: number, re: number, im: number) => number;
 
 const writers = {
@@ -182,8 +182,8 @@ export function checkFinite(voltages: VoltageBlock): void {
   );
 }
 
-/** To the nearest whole number, halves to the even one. */
+/** To the nearest integer, halves to even. */
 export function roundHalfEven(value: number): number {
-  const nearest = Math.round(value); // halves go up
+  const nearest = Math.round(value); // halves are rounded up
   return nearest - value === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
 }

@@ -31,7 +31,7 @@ describe('filter response', () => {
     near(response.dftScallopingDb[50], -response.dftEdgeLossDb, 1e-9);
     near(response.dftScallopingDb[0], 0, 1e-12);
     near(response.dftScallopingDb[100], 0, 1e-12);
-    // Midway between channels the DFT's k-th neighbour hears 1/(π(k + ½)): at 4.5 that is −23.0 dB.
+    // Midway between channels the DFT's k-th neighbour has a response of 1/(π(k + ½)): at 4.5 that is −23.0 dB.
     const at = response.leakageOffsetChannels.indexOf(4.5);
     near(response.dftLeakageDb[at], -20 * Math.log10(Math.PI * 4.5), 0.01);
   });
@@ -90,7 +90,7 @@ describe('filter response', () => {
       near(response.curveDb[64 * offset], response.leakageDb[at], 1e-9);
       near(response.dftCurveDb[64 * offset], response.dftLeakageDb[at], 1e-9);
     }
-    // A long DFT hears a tone δ channels away as sinc δ.
+    // A long DFT's response to a tone δ channels away is sinc δ.
     near(
       response.dftCurveDb[80],
       20 * Math.log10(Math.abs(Math.sin(1.25 * Math.PI) / (1.25 * Math.PI))),
@@ -100,7 +100,7 @@ describe('filter response', () => {
 
   it('the polyphase filter is flatter inside its channel and quieter outside', () => {
     const response = filterResponse(planChannelise(options), { steps: 100, neighbours: 12 });
-    // A quarter of a channel off: sinc(1/4) = −0.91 dB for the DFT, next to nothing for eight taps.
+    // A quarter of a channel off: sinc(1/4) = −0.91 dB for the DFT, almost nothing for eight taps.
     near(response.dftScallopingDb[25], 20 * Math.log10(Math.SQRT1_2 / (Math.PI / 4)), 1e-3);
     assert.ok(response.scallopingDb[25] > -0.1);
     // The sinc's passband ends on the channel's edge: half the amplitude, 6.02 dB.
@@ -127,7 +127,7 @@ describe('filter response', () => {
       planChannelise({ ...options, window: { kind: 'kaiser', beta: 9 }, inputType: 'ci8' }),
     );
     exact.leakageDb.forEach((level, n) => {
-      // Rounding adds at most ½·√(T·P/6)/32767 of a tap's weight: some −100 dB against the sum.
+      // Rounding adds at most ½·√(T·P/6)/32767 of a tap's weight: some −100 dB relative to the sum.
       assert.ok(Math.max(level, -80) - Math.max(rounded.leakageDb[n], -80) < 0.1);
     });
   });

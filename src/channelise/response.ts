@@ -1,6 +1,6 @@
 /**
- * How a filter bank hears a tone, beside a plain DFT of the same length. A tone δ channels away from a
- * channel's centre comes out of it with magnitude |Σ_n h[n] e^(2πi δ n/P)|, here in dB below a tone at the centre.
+ * The response of a filter bank to a tone, beside a plain DFT of the same length. A tone δ channels away from a
+ * channel's centre has the magnitude |Σ_n h[n] e^(2πi δ n/P)|, here in dB below a tone at the centre.
  */
 import { refuse, wholeNumber } from '../core/errors.js';
 import type { ChannelisePlan } from './plan.js';
@@ -10,40 +10,40 @@ import { powerOfTwoFrom } from '../core/round-up.js';
 export interface ResponseOptions {
   /** Steps of the sweep from one channel's centre to the next. */
   readonly steps?: number;
-  /** How many channels on either side of a tone to listen to. */
+  /** How many channels on either side of a tone to compute. */
   readonly neighbours?: number;
 }
 
-/** All levels in dB against a tone at a channel's centre, so never much above 0. */
+/** All levels in dB relative to a tone at a channel's centre, so never much above 0. */
 export interface FilterResponse {
-  /** A tone's way from one channel's centre (0) to the next one's (1). */
+  /** Positions of a tone from one channel's centre (0) to the next one's (1). */
   readonly offsetChannels: Float64Array;
-  /** The strongest channel's level along that way. */
+  /** The strongest channel's level at those positions. */
   readonly scallopingDb: Float64Array;
   readonly dftScallopingDb: Float64Array;
-  /** A tone midway between two channels: how far from it each channel's centre lies, …, −½, ½, …. */
+  /** For a tone midway between two channels: the distance of each channel's centre, …, −½, ½, …. */
   readonly leakageOffsetChannels: Float64Array;
   /** Each of those channels' level. */
   readonly leakageDb: Float64Array;
   readonly dftLeakageDb: Float64Array;
-  /** A channel's level for a tone at any distance from its centre, 0 … 8, either way: the curve that leakage lies on. */
+  /** A channel's level for a tone at any distance from its centre, 0 … 8, either way: the curve of the leakage. */
   readonly curveOffsetChannels: Float64Array;
   readonly curveDb: Float64Array;
   readonly dftCurveDb: Float64Array;
-  /** What a tone on the edge of two channels loses; a long plain DFT's is 20·log₁₀(π/2) = 3.92 dB. */
+  /** The loss of a tone on the edge of two channels; a long plain DFT's is 20·log₁₀(π/2) = 3.92 dB. */
   readonly edgeLossDb: number;
   readonly dftEdgeLossDb: number;
-  /** The loudest a channel hears anything from 1.5 to 8 channels away; −∞ of two channels, of which none lies so far. */
+  /** The highest response of a channel to tones 1.5 to 8 channels away; −∞ for two channels, which are closer. */
   readonly leakageBeyondDb: number;
   readonly dftLeakageBeyondDb: number;
   /**
-   * What is left of the squared signal over noise of a continuum source when all channels are averaged: neighbouring
-   * channels and spectra share some of their noise. 1 where they share none, as in a plain DFT.
+   * The remaining fraction of a continuum source's squared signal-to-noise ratio when all channels are averaged:
+   * neighbouring channels and spectra share some of their noise. 1 where they share none, as in a plain DFT.
    */
   readonly noiseEfficiency: number;
 }
 
-/** What a channel hears: the loss inside it and the leakage from its neighbours, beside a plain transform's. */
+/** A channel's response: the loss inside it and the leakage from its neighbours, beside a plain transform's. */
 export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = {}): FilterResponse {
   const steps = wholeNumber('filter response', 'steps', options.steps ?? 100, 2, 100_000);
   const neighbours = wholeNumber('filter response', 'neighbours', options.neighbours ?? 16, 1, 100_000);
@@ -55,7 +55,7 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
     { length: CURVE_CHANNELS * curveSteps + 1 },
     (_, n) => n / curveSteps,
   );
-  // The taps that the kernels use, rounding included.
+  // The kernels' taps, rounding included.
   const taps = Float64Array.from(plan.kernel.taps);
   const filter = levels(taps, period);
   const plain = new Float64Array(period).fill(1);
@@ -80,24 +80,24 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
   };
 }
 
-/** Channels from a tone: what lies nearer is the filter's own flank. */
+/** Distance from a tone in channels: nearer is the filter's own flank. */
 const FLANK_CHANNELS = 1.5;
 
-/** The band is a ring of P channels: half of it away is the farthest, and beyond that the channel itself comes round. */
+/** The band is cyclic with P channels: half of it away is the farthest, beyond which the channel itself repeats. */
 function loudestBeyond(taps: Float64Array, period: number): number {
   const farthest = Math.min(CURVE_CHANNELS, period / 2);
   if (farthest < FLANK_CHANNELS) return -Infinity;
   const loudest = Math.max(
     loudestLobe(taps, period, FLANK_CHANNELS, farthest),
-    // Its points meet neither end, where a flank may be the loudest.
+    // Its points do not include the ends, where a flank may be the maximum.
     ...[FLANK_CHANNELS, farthest].map((offset) => magnitude(taps, offset, period)),
   );
   return 20 * Math.log10(loudest / magnitude(taps, 0, period));
 }
 
 /**
- * 1/Σ|ρ|² over all channels and spectra, ρ what their noise has in common with one's own. Summed over channels, that of
- * spectra k apart is by Parseval P·Σ_m (Σ_τ h[m + τP] h[m + (τ + k)P])².
+ * 1/Σ|ρ|² over all channels and spectra, ρ the correlation of their noise with the channel's own. Summed over channels,
+ * that of spectra k apart is by Parseval P·Σ_m (Σ_τ h[m + τP] h[m + (τ + k)P])².
  */
 function noiseEfficiency(taps: Float64Array, period: number): number {
   const count = taps.length / period;
@@ -120,7 +120,7 @@ const CURVE_CHANNELS = 8;
 /** Points of the curve times taps: some seconds. */
 const MOST_TURNS = 2 ** 29;
 
-/** In a channel lie as many lobes as the filter is spectra long: eight points for each, fewer for very long filters. */
+/** A channel has as many lobes as the filter is spectra long: eight points for each, fewer for very long filters. */
 function stepsOfCurve(taps: number, period: number): number {
   const smooth = Math.min(128, Math.max(16, 8 * Math.round(taps / period)));
   return Math.max(8, Math.min(smooth, Math.floor(MOST_TURNS / (taps * CURVE_CHANNELS))));
@@ -139,7 +139,10 @@ function levels(taps: Float64Array, period: number): LevelDb {
   return (offset) => 20 * Math.log10(magnitude(taps, offset, period) / centre);
 }
 
-/** Turned tap by tap, from a new sine and cosine before errors add up: ten times as fast as one for each tap. */
+/**
+ * Phases advance tap by tap, restarting from a new sine and cosine before errors accumulate: ten times as fast as one
+ * for each tap.
+ */
 const RUN = 64;
 
 function magnitude(taps: Float64Array, offsetChannels: number, period: number): number {
@@ -159,18 +162,21 @@ function magnitude(taps: Float64Array, offsetChannels: number, period: number): 
   return Math.hypot(re, im);
 }
 
-/** Of the channels at 0 and 1 and those beyond them, the one that hears a tone between the two best. */
+/** The channel with the best response to a tone between channels 0 and 1, among those and the ones beyond. */
 const strongest =
   (level: LevelDb): LevelDb =>
   (offset) =>
     Math.max(level(offset + 1), level(offset), level(offset - 1), level(offset - 2));
 
-/** A lobe is a channel over the filter's length in spectra: with so many points on each its top is met within 0.05 dB. */
+/**
+ * A lobe's width is a channel over the filter's length in spectra: with so many points on each its maximum is found
+ * within 0.05 dB.
+ */
 const POINTS_OF_LOBE = 16;
 
 /**
- * Largest |Σ_n h[n] e^(2πi δ n/P)| for δ from `from` to `to` channels. Samples n = r + R m of one r are transformed together, at
- * F·R points round the ring of P channels; of those only the few that are asked for are added up over r.
+ * Largest |Σ_n h[n] e^(2πi δ n/P)| for δ from `from` to `to` channels. Samples n = r + R m of one r are transformed
+ * together, at F·R points around the P cyclic channels; of those only the few requested are added up over r.
  */
 function loudestLobe(taps: Float64Array, period: number, from: number, to: number): number {
   const perChannel = POINTS_OF_LOBE * Math.ceil(taps.length / period);

@@ -7,7 +7,7 @@ const near = (value: number, wanted: number, within: number): void => {
 };
 
 void it('of two levels is what everyone knows: 2/π', () => {
-  // A rail of 1 and a very large rms leave the sign alone.
+  // With a rail of 1 and a very large rms only the sign is left.
   near(rounding(1e6, 1).efficiency, 2 / Math.PI, 1e-6);
 });
 

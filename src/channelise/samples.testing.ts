@@ -5,7 +5,7 @@ import type { VoltageGap } from '../core/gaps.js';
 import { instant } from '../core/instant.js';
 import type { RandomStream } from '../core/random.js';
 
-/** The range of a recorded part; the lowest value too, which a converter may well give. */
+/** The range of a recorded part; including the lowest value, which a converter may well give. */
 const range = {
   i8: [-128, 127],
   ci8: [-128, 127],
@@ -53,7 +53,7 @@ export function fullScale(
   return streamOf(type, inputs, samples, () => range[type][stream.below(2)]);
 }
 
-/** Zeros what the gaps cover, as a block's contract asks. */
+/** Zeroes samples inside gaps, as a block's contract requires. */
 export function withGaps(whole: VoltageBlock, gaps: readonly VoltageGap[]): VoltageBlock {
   const parts = elementsPerVoltage(whole.type);
   for (const gap of gaps) {
@@ -65,7 +65,7 @@ export function withGaps(whole: VoltageBlock, gaps: readonly VoltageGap[]): Volt
   return { ...whole, gaps };
 }
 
-/** The stream in blocks of the given lengths, gaps cut with it; what is left makes a last block. */
+/** The stream in blocks of the given lengths, gaps cut with it; the rest makes a last block. */
 export function cut(whole: VoltageBlock, lengths: readonly number[]): VoltageBlock[] {
   const blocks: VoltageBlock[] = [];
   let first = 0;

@@ -49,19 +49,19 @@ describe('stream of blocks', () => {
 
   it('marks each spectrum whose window meets a gap', () => {
     const box = { firstChannel: 0, endChannel: 4, firstInput: 0, endInput: 2 };
-    // Spectrum k sees samples 4k…4k+11. Sample 12: spectra 1, 2, 3. Sample 11: 0, 1, 2.
+    // Spectrum k uses samples 4k…4k+11. Sample 12: spectra 1, 2, 3. Sample 11: 0, 1, 2.
     assert.deepEqual(missingSpectra(plan, [gap(0, 1, 12, 13)], 9), [
       { ...box, firstSample: 1, endSample: 4 },
     ]);
     assert.deepEqual(missingSpectra(plan, [gap(1, 2, 11, 12)], 9), [
       { ...box, firstSample: 0, endSample: 3 },
     ]);
-    // Both at once are one box, an empty gap is none, and spectra not yet made wait.
+    // Both at once are one range, an empty gap is none, and spectra not yet made wait.
     assert.deepEqual(missingSpectra(plan, [gap(0, 1, 12, 13), gap(1, 2, 11, 12), gap(0, 4, 5, 5)], 3), [
       { ...box, firstSample: 0, endSample: 3 },
     ]);
     assert.deepEqual(missingSpectra(plan, [gap(2, 3, 12, 13)], 1), []);
-    // Of inputs alone, unless stations were asked for.
+    // For inputs only, unless stations were requested.
     assert.deepEqual(missingSpectra({ ...plan, gapsCover: 'inputs' }, [gap(1, 2, 11, 12)], 9), [
       { ...box, firstInput: 1, firstSample: 0, endSample: 3 },
     ]);
@@ -107,9 +107,9 @@ describe('stream of blocks', () => {
     const stream = openStream(plan);
     const first = { ...voltages(14), gaps: [gap(3, 4, 13, 14)] };
     const step = stream.next(first);
-    assert.deepEqual(step.gaps, []); // spectrum 0 sees 0…11
+    assert.deepEqual(step.gaps, []); // spectrum 0 uses 0…11
     stream.advance(first, step);
-    // Spectra 1, 2, 3 see sample 13; now they are numbers 0, 1, 2 of the next block's.
+    // Spectra 1, 2, 3 use sample 13; now they are numbers 0, 1, 2 of the next block's.
     const next = stream.next(voltages(20));
     assert.equal(next.spectra, 5);
     assert.deepEqual(next.gaps, [

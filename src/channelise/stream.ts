@@ -1,10 +1,10 @@
 /**
- * The bookkeeping of a stream cut into blocks, the same on every backend: how many samples wait, which spectra
- * a new block completes, and which of those are missing. Samples wait from the first one that the next
- * spectrum needs, so sample 0 of the waiting ones and the new block together opens the next spectrum's window.
+ * The state of a stream cut into blocks, the same on every backend: how many samples wait, which spectra a new block
+ * completes, and which of those are missing. Samples wait from the first one that the next spectrum needs, so sample 0
+ * of the waiting ones and the new block together opens the next spectrum's window.
  *
- * Where inputs are delayed, by up to D samples, windows open at sample D less the input's own delay; a stream begins with
- * D samples that never came, and a spectrum waits until D samples beyond its window are there.
+ * Where inputs are delayed, by up to D samples, windows open at sample D less the input's own delay; a stream begins
+ * with D missing samples, and a spectrum waits until D samples beyond its window have arrived.
  */
 import { elementsPerVoltage } from '../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
@@ -13,22 +13,22 @@ import { wholeStations, type SpectraGap, type VoltageGap } from '../core/gaps.js
 import { TURN_NUMBERS, type RunDelays } from '../delay/index.js';
 import type { ChannelisePlan } from './plan.js';
 
-/** What a block does to the stream; times are samples from the first that waits. */
+/** The effect of a block on the stream; times are samples from the first waiting one. */
 export interface StreamStep {
-  /** Samples that waited before this block: where the block's first one goes. */
+  /** Samples that waited before this block: the place of the block's first one. */
   readonly waiting: number;
-  /** Spectra now complete: number k weighs samples kP … (k+T)P − 1. */
+  /** Spectra now complete: number k uses samples kP … (k+T)P − 1. */
   readonly spectra: number;
-  /** Samples used up: the next window opens at this one. */
+  /** Samples consumed: the next window opens at this one. */
   readonly consumed: number;
   /** Missing spectra, over all channels; they are written as zeros. */
   readonly gaps: readonly SpectraGap[];
 }
 
 export interface Stream {
-  /** Looks ahead without moving, so that a refused block leaves the stream as it was. */
+  /** Computes the step without making it, so that a refused block leaves the stream unchanged. */
   next(voltages: VoltageBlock, delays?: RunDelays): StreamStep;
-  /** Moves past a block that was looked at and worked on. */
+  /** Advances past a processed block. */
   advance(voltages: VoltageBlock, step: StreamStep): void;
   readonly produced: number;
   reset(): void;
@@ -80,7 +80,7 @@ export function openStream(plan: ChannelisePlan): Stream {
   };
 }
 
-/** A gap may begin before sample 0 once part of it is behind us. */
+/** A gap may begin before sample 0 once part of it has passed. */
 const shifted = (gap: VoltageGap, samples: number): VoltageGap => ({
   ...gap,
   firstSample: gap.firstSample + samples,
@@ -96,7 +96,7 @@ const asDelayed = (gaps: readonly VoltageGap[], { shiftSamples }: RunDelays, mos
     }),
   );
 
-/** Spectrum k sees [kP, (k+T)P): it is missing if that meets a gap [f, e), that is ⌊f/P⌋ − T < k < ⌈e/P⌉. */
+/** Spectrum k uses [kP, (k+T)P): it is missing if that meets a gap [f, e), that is ⌊f/P⌋ − T < k < ⌈e/P⌉. */
 export function missingSpectra(
   plan: ChannelisePlan,
   gaps: readonly VoltageGap[],
@@ -118,7 +118,7 @@ export function missingSpectra(
   return joined(missing);
 }
 
-/** Scattered losses overlap once the filter has widened them: one box says it as well as many. */
+/** Scattered losses overlap once the filter has widened them: one range is as good as many. */
 function joined(sorted: readonly SpectraGap[]): SpectraGap[] {
   const boxes: SpectraGap[] = [];
   for (const gap of sorted) {
@@ -154,7 +154,7 @@ function checkDelays({ mostDelaySamples, inputs }: ChannelisePlan, delays: RunDe
   if (!turns.every(Number.isFinite)) refuse('channelise', 'a delay is not a number', 'give finite numbers');
 }
 
-/** Refuses what does not fit the plan, before anything is touched. */
+/** Refuses blocks that do not fit the plan, before anything is changed. */
 export function checkChanneliseBlocks(plan: ChannelisePlan, voltages: VoltageBlock, out: SpectraBlock): void {
   checkVoltageBlock(plan, voltages);
   const { shape } = out;

@@ -1,4 +1,4 @@
-// The F-engine on threads: the stream's history, and which spectra of which inputs are made when.
+// The F-engine on threads: the stream's history, and the division of spectra and inputs into work.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -14,7 +14,7 @@ using Memory = std::unique_ptr<void, void (*)(void *)>;
 
 int64_t roundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
-/** Fewer units than this for each thread, and each is made in parts: one late thread holds up less. */
+/** With fewer units for each thread each is made in parts, so that a late thread delays less. */
 constexpr int64_t LEAST_UNITS = 4;
 constexpr int64_t PARTS = 4;
 constexpr int64_t PART_INPUTS = TILE_INPUTS / PARTS;
@@ -38,27 +38,30 @@ class Channeliser {
     const double *turns;
     char *block;
     SpectraLayout layout;
-    uint32_t *powers;  // as in spectra_powers.h; null where nobody wants them
+    uint32_t *powers;  // as in spectra_powers.h; null where they are not wanted
   };
-  /** Whether a step of so many spectra makes powers too: sixteen spectra are one thread's, and there must be enough for all. */
+  /**
+   * Whether a step of so many spectra computes powers too: each sixteen spectra belong to one thread, and there must be
+   * enough for all.
+   */
   bool makesPowers(Context &context, int64_t spectra) const {
     if (shape.output != SpectraType::cf32 && !kernel.sumsIntegers) return false;
     return kernel.lanes == POWER_SPECTRA || groupsOf(spectra) >= LEAST_UNITS * context.pool.threads();
   }
-  /** Returns how many parts passed the rails. */
+  /** Returns how many parts saturated. */
   int64_t run(Context &context, const Step &step);
   bool allFinite(Context &context, const float *voltages, int64_t samples) const;
 
   const ChanneliseShape shape;
 
  private:
-  /** Where the input's first window opens. */
+  /** The opening of the input's first window. */
   int64_t openingOf(const Step &step, int64_t input) const {
     return step.shifts ? shape.mostDelay - step.shifts[input] : 0;
   }
   void appendToHistory(const Step &step, int64_t input);
   void keepHistory(const Step &step, int64_t input);
-  /** Sixteen spectra of an input block each; integers end with whole tiles: zeros follow the last sample. */
+  /** Groups of sixteen spectra of an input block; integers end with whole tiles: zeros follow the last sample. */
   int64_t groupsOf(int64_t spectra) const {
     const int64_t whole = shape.output == SpectraType::cf32 ? POWER_SPECTRA : TILE_SAMPLES;
     return roundUp(spectra, whole) / POWER_SPECTRA * ((shape.inputs + TILE_INPUTS - 1) / TILE_INPUTS);
@@ -69,7 +72,7 @@ class Channeliser {
   float *turnsOf(int worker) const { return workOf(worker) + workFloats * (job.chirp ? 2 : 1); }
   char *stagesOf(int stage) const { return reinterpret_cast<char *>(turnsOf(stage) + turnFloats); }
   uint32_t missingLanes(const Step &step, int64_t input, int64_t first) const;
-  /** Up to sixteen inputs of an input block, and the spectra from `first` on that a vector's lanes hold. */
+  /** Up to sixteen inputs of an input block, and a vector of spectra from `first` on. */
   struct Unit {
     int64_t first, firstInput, inputs;
   };
@@ -87,11 +90,11 @@ class Channeliser {
   const ChanneliseJob &job;
   const int64_t samplesPerSpectrum, sampleBytes, historyBytes, workFloats, turnFloats, scratchBytes;
   /**
-   * [a] the samples that the next spectrum's window begins with, T·P at most, and delays' worth; and room for those of
-   * the run after.
+   * [a] the first samples of the next spectrum's window, at most T·P, plus delays; with space for those of the run
+   * after.
    */
   Memory history, nextHistory;
-  /** For each thread, and once more for a shared unit: points to transform, and sixteen inputs' stages. */
+  /** For each thread, plus one for a shared unit: points to transform, and sixteen inputs' stages. */
   Memory scratch;
   SharedUnits shared;
   std::atomic<int64_t> passed{0};
@@ -117,11 +120,11 @@ Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const 
       nextHistory(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),
       scratch(alignedMemory(static_cast<size_t>(scratchBytes * (context.pool.threads() + 1)))),
       shared(LEAST_UNITS * context.pool.threads(), context.pool.threads()) {
-  // Padding between legs is transformed with the rest: it must hold numbers.
+  // Padding between legs is transformed too: it must be finite.
   std::memset(scratch.get(), 0, static_cast<size_t>(scratchBytes * (context.pool.threads() + 1)));
 }
 
-/** Completes the spectrum's worth of samples that the history ends in the middle of. */
+/** Completes the spectrum's samples of which the history has only a part. */
 void Channeliser::appendToHistory(const Step &step, int64_t input) {
   const int64_t old = std::max<int64_t>(step.waiting - openingOf(step, input), 0);
   const int64_t lacking = roundUp(old, samplesPerSpectrum) - old;
@@ -130,7 +133,7 @@ void Channeliser::appendToHistory(const Step &step, int64_t input) {
               static_cast<size_t>(std::min(lacking, step.samples) * sampleBytes));
 }
 
-/** What the next spectrum's window begins with, and all that follows. */
+/** Stores the beginning of the next spectrum's window, and all after it. */
 void Channeliser::keepHistory(const Step &step, int64_t input) {
   const char *before = static_cast<const char *>(history.get()) + input * historyBytes;
   char *kept = static_cast<char *>(nextHistory.get()) + input * historyBytes;
@@ -201,7 +204,7 @@ void Channeliser::makeUnit(const Step &step, int64_t number, int worker) {
   carryAway(step, unit, stages);
 }
 
-/** As many units as sixteen spectra of an input block are, one after the other: their powers are added up. */
+/** All units of sixteen spectra of an input block, one after the other: their powers are added up. */
 void Channeliser::makeGroup(const Step &step, int64_t number, int64_t units, int worker) {
   const int64_t inputBlocks = step.layout.inputBlocks(), perGroup = POWER_SPECTRA / kernel.lanes;
   const int64_t first = number / inputBlocks * perGroup * inputBlocks + number % inputBlocks;
@@ -238,7 +241,7 @@ int64_t Channeliser::run(Context &context, const Step &step) {
   if (together) shared.begin(units, PARTS);
   const int64_t made = together ? units * PARTS : grouped ? groupsOf(step.spectra) : units;
   passed = 0;
-  // One run for all: what the next block begins with is kept elsewhere than what this one reads.
+  // One run for all: the next block's history is written to other memory than this one reads.
   context.pool.run(made + inputBlocks, [&](int64_t index, int worker) {
     if (index >= made) {
       const int64_t first = (index - made) * TILE_INPUTS, end = std::min(first + TILE_INPUTS, shape.inputs);
@@ -255,7 +258,7 @@ int64_t Channeliser::run(Context &context, const Step &step) {
   return passed;
 }
 
-/** All exponent bits set is an infinity or not a number; whole numbers, so that the compiler may take many at once. */
+/** All exponent bits set means infinity or NaN; tested as integers, so that the compiler can vectorise. */
 bool Channeliser::allFinite(Context &context, const float *voltages, int64_t samples) const {
   constexpr uint32_t EXPONENT = 0x7f800000;
   const int64_t length = samples * (shape.real ? 1 : 2);
@@ -295,10 +298,10 @@ CORELLA_EXPORT int32_t corella_channeliser_open(char *error, void *context, int3
   });
 }
 
-// voltages : [a][t]; gaps : [gap][first input, end input, first spectrum, end spectrum]; block as in spectra.h.
-// shifts : [a] and turns : [a][4], where delays were planned; else they are not looked at.
-// `waiting` samples are in the history. powers as in spectra_powers.h, or null. told : [all floats are finite, powers
-// were made], 0 or 1 each; nothing is done where a float is not.
+// voltages : [a][t]; gaps : [gap][first input, end input, first spectrum, end spectrum]; block as in spectra.h. shifts
+// : [a] and turns : [a][4], where delays were planned; else they are ignored. `waiting` samples are in the history.
+// powers as in spectra_powers.h, or null. told : [all floats are finite, powers were made], 0 or 1 each; nothing is
+// done if a float is not finite.
 CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages,
                                                int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps,
                                                int64_t gapCount, const int32_t *shifts, const double *turns,

@@ -1,4 +1,4 @@
-// Small transforms of points whose lanes are independent: X[k] = Σ_n x[n] e^(−2πi nk/R), in place.
+// Small transforms of points with independent lanes: X[k] = Σ_n x[n] e^(−2πi nk/R), in place.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 
@@ -84,7 +84,7 @@ template <>
 CORELLA_INLINE void butterfly<8>(Complex (&x)[8]) {
   four(x[0], x[2], x[4], x[6]);
   four(x[1], x[3], x[5], x[7]);
-  // x[2k] and x[2k+1] hold bin k of the even and the odd points; the odd ones turn by e^(−2πik/8).
+  // x[2k] and x[2k+1] are bin k of the even and the odd points; the odd ones are multiplied by e^(−2πik/8).
   const Complex o1 = {SQRT_HALF * (x[3].re + x[3].im), SQRT_HALF * (x[3].im - x[3].re)};
   const Complex o2 = turned(x[5]);
   const Complex o3 = {SQRT_HALF * (x[7].im - x[7].re), SQRT_HALF * (-x[7].im - x[7].re)};
@@ -99,11 +99,11 @@ CORELLA_INLINE void butterfly<8>(Complex (&x)[8]) {
   x[7] = e3 - o3;
 }
 
-/** Its first half: four transforms of 4, turned. */
+/** Its first half: four transforms of 4, with twiddles. */
 CORELLA_INLINE void turnedFours(Complex (&x)[16]) {
   constexpr float C1 = 0.92387953251128674f, S1 = 0.38268343236508977f;  // of 2π/16
   each<4>(CORELLA_EACH { four(x[i], x[i + 4], x[i + 8], x[i + 12]); });
-  // x[n + 4k] holds bin k of the points n, n+4, …: turn by e^(−2πink/16).
+  // x[n + 4k] is bin k of the points n, n+4, …: multiply by e^(−2πink/16).
   const auto eighth = [](Complex a) { return Complex{SQRT_HALF * (a.re + a.im), SQRT_HALF * (a.im - a.re)}; };
   x[5] = times(x[5], C1, -S1);
   x[9] = eighth(x[9]);
@@ -120,7 +120,7 @@ template <>
 CORELLA_INLINE void butterfly<16>(Complex (&x)[16]) {
   turnedFours(x);
   each<4>(CORELLA_EACH { four(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]); });
-  // Bin k + 4j now stands at 4k + j, and stays there (placeOfBin in channelise_transform.cpp).
+  // Bin k + 4j is now at 4k + j, and stays there (placeOfBin in channelise_transform.cpp).
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ CORELLA_INLINE void gather(const char *stages, int64_t stride, int first, int in
 }
 
 #if defined(__ARM_FEATURE_DOTPROD)
-/** A whole cache line in one go; past the caches as a hint. */
+/** A whole cache line at once; with non-temporal stores on request. */
 template <bool Past>
 CORELLA_INLINE void storeWholeLine(char *to, Vec a, Vec b, Vec c, Vec d) {
   if constexpr (Past) {
@@ -119,7 +119,7 @@ void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const 
       const auto carry = [&](int part, Vec(&rows)[LANES]) __attribute__((always_inline)) {
         gather(stages + (place * POINT + part * LANES) * 4, job.stageBytes, sixteenth, inputs, rows);
         float *to = channel + first * FLOATS_PER_SAMPLE + part * TILE_INPUTS + sixteenth;
-        // A loop over rows would carry them through memory.
+        // A loop over rows would keep them in memory.
         each<LANES>(CORELLA_EACH {
           if (i < here) storeLine<Past>(to + i * FLOATS_PER_SAMPLE, rows[i]);
         });

@@ -1,7 +1,7 @@
 // The filter of 8-bit samples by SDOT, which multiplies four bytes by four and adds them: four rows at a time, taps as
-// 256·high + low, all in exact integers. Each spectrum s has windows of four rows of its own, (s…s+3), (s+4…s+7), …, so
+// 256·high + low, all in exact integers. Each spectrum s has its own windows of four rows, (s…s+3), (s+4…s+7), …, so
 // that all spectra use the same taps. Converting integers to floats is slow on ARM; instead sums start at the bits of
-// 3·2²² and 3·2³⁰, floats whose last places are worth 1 and 256, and what was added is read as a float.
+// 3·2²² and 3·2³⁰, floats whose last places are worth 1 and 256, and the result is read as a float.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 
@@ -15,7 +15,9 @@ struct DotFilter {
   struct Staged {};
 
   static CORELLA_INLINE constexpr int groups(int taps) { return (taps + 3) / 4; }
-  /** Of a group's taps, 16 bytes each: low and high, for real samples of their even and of their odd points. */
+  /**
+   * The vectors of a group's taps, 16 bytes each: low and high, for real samples of their even and of their odd points.
+   */
   static CORELLA_INLINE constexpr int vectors(bool real) { return real ? 4 : 2; }
 
   /** table : [half of a line][group of taps][part, for real samples][low, high][4 points][4 taps] */
@@ -55,13 +57,13 @@ struct DotFilter {
     int32x4_t reLow, reHigh, imLow, imHigh;
   };
 
-  /** A sum before anything is added; from memory, since a copy between registers would take the place of a product. */
+  /** The initial value of a sum; from memory, since a copy between registers would replace a product. */
   static CORELLA_INLINE Sums fresh() {
     [[maybe_unused]] static const int32x4_t LOW = {0x4b400000, 0x4b400000, 0x4b400000, 0x4b400000},
                                             HIGH = {0x4f400000, 0x4f400000, 0x4f400000, 0x4f400000};
     const auto read = [](const int32x4_t &from) __attribute__((always_inline)) {
       int32x4_t value;
-      __asm__ volatile("ldr %q0, %1" : "=w"(value) : "m"(from));  // volatile: equal reads must not become one
+      __asm__ volatile("ldr %q0, %1" : "=w"(value) : "m"(from));  // volatile: equal reads must not be merged
       return value;
     };
     return {read(LOW), read(HIGH), read(LOW), read(HIGH)};
@@ -82,7 +84,7 @@ struct DotFilter {
     sums.imHigh = vdotq_s32(sums.imHigh, im, taps.imHigh);
   }
 
-  /** Four points of four spectra each; re, im : [spectrum][point], turned here. */
+  /** Four points of four spectra each; re, im : [spectrum][point], transposed here. */
   static CORELLA_INLINE void storeHalf(Vec (&re)[LANES], Vec (&im)[LANES], float *to) {
     turnSquares(re);
     turnSquares(im);
@@ -167,7 +169,7 @@ struct DotFilter {
     const int64_t at = static_cast<int64_t>(line.first) * 2;
     const char *const *row = rows.row;
     if (line.points < LINE_POINTS) {
-      // Nothing past the end of a row may be touched: it may be the end of all memory.
+      // Memory past the end of a row must not be read: it may not exist.
       const size_t bytes = static_cast<size_t>(line.points) * 2;
       const auto some = [&](int r) __attribute__((always_inline)) {
         int8x16_t values = {};
@@ -181,7 +183,7 @@ struct DotFilter {
     };
     filterRows(whole, job.taps, job.real, table, to);
     if (rows.next == nullptr || line.first % 32 != 0) return;
-    // Lines a row apart are no pattern that the processor would foresee.
+    // Prefetched, since the hardware does not predict accesses a row apart.
     const int count = LANES + 4 * groups(job.taps) - 1;
     for (int r = 0; r < count; r++) __builtin_prefetch(rows.next[r] + at, 0, 2);
   }

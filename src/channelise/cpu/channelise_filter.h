@@ -1,7 +1,7 @@
 // The filter, a line of 4·LANES neighbouring scalars (with AVX-512 64 bytes of 8-bit samples) of LANES spectra at once.
-// Scalars lie in lanes while taps are summed; then the sums are turned so that spectra do. The second half of a turn,
-// all shuffles, is left until the next vector's sums, all products, so that the two can overlap. A filter that is
-// BY_LINES (channelise_dots.h) does all of this by itself.
+// Lanes are scalars while taps are summed; then the sums are transposed so that lanes are spectra. The second half of a
+// transpose, all shuffles, waits until the next vector's sums, all products, so that the two can overlap. A filter that
+// is BY_LINES (channelise_dots.h) does all of this by itself.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 
@@ -13,7 +13,7 @@ namespace {
 struct ByteFilter {
   /**
    * Rows in pairs (0,1), (2,3), …: 16-bit samples side by side, so that one instruction takes two taps. Even spectra
-   * use the pairs as they come; odd ones the same pairs with the taps moved on by one: (·,h0), (h1,h2), …, (h_last,·).
+   * use the pairs unchanged; odd ones use the same pairs with the taps shifted by one: (·,h0), (h1,h2), …, (h_last,·).
    */
   struct Staged {
     IntVec pairs[4][LANES / 2 + MOST_TAPS / 2];
@@ -21,7 +21,7 @@ struct ByteFilter {
   static constexpr int SIZE = 1;
   static constexpr bool BY_LINES = false;
 
-  /** Widening and pairing leave the scalars in this order. */
+  /** The order of scalars after widening and pairing. */
   static CORELLA_INLINE constexpr int scalarOf(int vector, int lane) {
     return 2 * LANES * (vector / 2) + 8 * (lane / 4) + 4 * (vector % 2) + lane % 4;
   }
@@ -60,7 +60,7 @@ struct ByteFilter {
 #elif defined(__AVX2__)
     return sum + (IntVec)_mm256_madd_epi16((__m256i)samples, (__m256i)taps);
 #else
-    // Sums never pass 31 bits; the shifts bring the low half's sign along.
+    // Sums never exceed 31 bits; the shifts extend the low half's sign.
     return sum + ((samples << 16) >> 16) * ((taps << 16) >> 16) + (samples >> 16) * (taps >> 16);
 #endif
   }
@@ -145,7 +145,7 @@ struct FloatFilter {
   }
 };
 
-/** A vector of sums for LANES spectra, half turned, and where its columns go. */
+/** A vector of sums for LANES spectra, half transposed, and the place of its columns. */
 struct HalfTurned {
   Vec squares[PIECES][4];
   float *to;
@@ -178,13 +178,13 @@ struct Filtering {
     if (line.points == LINE_POINTS) {
       for (int s = 0; s < steps; s++) Filter::stage(staged, s, rows.row[2 * s] + at, rows.row[2 * s + 1] + at);
       if (rows.next == nullptr) return;
-      // Lines a row apart are no pattern that the processor would foresee.
+      // Prefetched, since the hardware does not predict accesses a row apart.
       for (int r = 0; r < 2 * steps; r++) {
         each<SIZE_IN_LINES>(CORELLA_EACH { __builtin_prefetch(rows.next[r] + at + 64 * i, 0, 2); });
       }
       return;
     }
-    // Nothing past the end of a row may be touched: it may be the end of all memory.
+    // Memory past the end of a row must not be read: it may not exist.
     const size_t bytes = static_cast<size_t>(line.points) * 2 * Filter::SIZE;
     char even[LINE * Filter::SIZE] = {}, odd[LINE * Filter::SIZE] = {};
     for (int s = 0; s < steps; s++) {

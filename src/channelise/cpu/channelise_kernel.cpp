@@ -11,7 +11,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Filters everything; the first pass follows each group while its points are still in the first cache. */
+/** Filters everything; the first pass follows each group while its points are still in the L1 cache. */
 template <class Filter>
 void filterAll(const ChanneliseJob &job, const ChanneliseRows &rows, const Pass &first) {
   Filtering<Filter> filtering{job, rows, {}, {}, {}};

@@ -1,6 +1,6 @@
-// A vector of floats at each level, its lanes being spectra: LANES consecutive spectra of one input walk side by side
-// through transform and rounding, so that nothing moves between lanes there, any radix is as good as another, and what
-// comes out of a lane's neighbours is the next samples in time, as the corner turn wants them.
+// A vector of floats at each level, its lanes being spectra: LANES consecutive spectra of one input are transformed and
+// rounded side by side, so that nothing moves between lanes, any radix is equally fast, and neighbouring lanes are
+// consecutive samples in time, as needed by the corner turn.
 #pragma once
 #include "channelise/cpu/channelise_job.h"
 #if CORELLA_X86
@@ -23,21 +23,21 @@ constexpr int LANES = 8;
 constexpr int LANES = 4;
 #endif
 
-/** Scalars that are filtered in one go, and points: a complex sample each, or two real ones. */
+/** Scalars that are filtered together, and points: a complex sample each, or two real ones. */
 constexpr int LINE = 4 * LANES;
 constexpr int LINE_POINTS = LINE / 2;
 
 typedef float Vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t IntVec __attribute__((vector_size(4 * LANES)));
 
-/** Whether this level can round points that are still in registers and find out later whether all fitted. */
+/** Whether this level can round points in registers and find saturation afterwards. */
 #if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
 #define CORELLA_ROUNDS_FROM_REGISTERS 1
 #else
 #define CORELLA_ROUNDS_FROM_REGISTERS 0
 #endif
 
-/** Whether the last pass makes whole quads of neighbouring places, which leave for the stage from registers. */
+/** Whether the last pass makes whole quads of neighbouring places, which are written to the stage from registers. */
 CORELLA_INLINE bool finishesInLastPass(const ChanneliseJob &job) {
   return job.legs > 0 && (CORELLA_ROUNDS_FROM_REGISTERS || job.output == SpectraType::cf32);
 }
@@ -47,7 +47,7 @@ struct Index {
   CORELLA_INLINE constexpr operator int() const { return I; }
 };
 
-/** Calls body(Index<0>), body(Index<1>), …: unrolled before registers are given out, which plain loops are not. */
+/** Calls body(Index<0>), body(Index<1>), …: unrolled before register allocation, unlike plain loops. */
 template <int N, int I = 0, class Body>
 CORELLA_INLINE void each(const Body &body) {
   if constexpr (I < N) {
@@ -79,11 +79,11 @@ CORELLA_INLINE Complex times(Complex a, float cosine, float sine) {
   const Vec c = broadcast(cosine), s = broadcast(sine);
   return {a.re * c - a.im * s, a.re * s + a.im * c};
 }
-/** −i·a: the forward transform's quarter turn. */
+/** −i·a: the forward transform's quarter-turn factor. */
 CORELLA_INLINE Complex turned(Complex a) { return {a.im, -a.re}; }
 CORELLA_INLINE Complex conjugate(Complex a) { return {a.re, -a.im}; }
 
-// A square of LANES rows is turned in two steps, because registers are made of pieces of four lanes: first every 4×4
+// A square of LANES rows is transposed in two steps, because registers consist of pieces of four lanes: first every 4×4
 // square within the pieces of four rows, then the pieces.
 constexpr int PIECES = LANES / 4;
 

@@ -1,4 +1,4 @@
-// The last pass of a transform whose bins leave for the stage from its registers: turned, scaled, and rounded or not.
+// The last pass of a transform whose bins are written to the stage from registers: rotated, scaled, and rounded or not.
 #pragma once
 #include "channelise/cpu/channelise_passes.h"
 #include "channelise/cpu/channelise_round.h"
@@ -7,7 +7,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Who turns a column's points, if anybody; one gain for all is part of the turn. */
+/** Whether a column's points are rotated; one gain for all is part of the factor. */
 enum class Turned { no, yes, withGain };
 
 /** From `R` points at `place` to four legs at a time: finish(Index of the four, points). */
@@ -16,7 +16,7 @@ CORELLA_INLINE void lastButterfly(const ChanneliseRows &rows, int64_t place, con
   Complex x[R];
   each<R>(CORELLA_EACH { x[i] = loadPoint(rows.work + (place + i) * POINT); });
   if constexpr (R == 16) {
-    // Each second half is finished before the next: 32 vectors are more than registers hold.
+    // Each second half is finished before the next: 32 vectors do not fit in registers.
     turnedFours(x);
     each<4>(CORELLA_EACH {
       four(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]);
@@ -50,7 +50,7 @@ int64_t storeLastColumn(const ChanneliseJob &, const ChanneliseRows &rows, int64
 }
 
 #if CORELLA_ROUNDS_FROM_REGISTERS
-/** Something passed the rails: once more from the start, since the points are still as they were. */
+/** Some value saturated: repeated from the start, since the points are unchanged. */
 template <int R, Turned T>
 __attribute__((noinline)) int64_t roundLastWithRails(const ChanneliseJob &job, const ChanneliseRows &rows,
                                                      int64_t place) {
@@ -77,7 +77,7 @@ int64_t roundLastColumn(const ChanneliseJob &job, const ChanneliseRows &rows, in
   return roundLastWithRails<R, T>(job, rows, place);
 }
 #else
-/** Never asked for: what is rounded here leaves from memory. */
+/** Never called: here rounding reads from memory. */
 template <int R, Turned T>
 constexpr auto roundLastColumn = storeLastColumn<R, T>;
 #endif
@@ -95,11 +95,11 @@ LastColumn lastColumnOf(const ChanneliseJob &job) {
 struct LastPasses {
   LastColumn column;
   Pass inner;    // the last but one
-  bool delayed;  // columns are turned,
-  bool folded;   // all those of an inner pass alike
+  bool delayed;  // columns are rotated,
+  bool folded;   // all those of an inner pass by the same factor
 };
 
-/** All passes from `level` on, the very first being done, over one transform of that level. */
+/** All passes from `level` on (the first pass is done), over one transform of that level. */
 int64_t finishColumns(const ChanneliseJob &job, const ChanneliseRows &rows, const LastPasses &last, int level,
                       int64_t place) {
   const int left = job.transform.passCount - level;

@@ -1,6 +1,6 @@
-// Transforms of any length, in place and depth first: a pass turns N = R·M points into R transforms of M that lie one
-// behind the other, and each is finished before the next is begun, so that whatever fits a cache stays there. Bins come
-// out in digit-reversed places, which costs nothing: each is carried to a place of its own afterwards in any case.
+// Transforms of any length, in place and depth first: a pass splits N = R·M points into R consecutive transforms of M,
+// and each is finished before the next is begun, so that data stay in the cache where they fit. Bins are in
+// digit-reversed places, which costs nothing: each is copied to its own place afterwards anyway.
 #pragma once
 #include "channelise/cpu/channelise_butterflies.h"
 
@@ -22,7 +22,7 @@ CORELLA_INLINE void passColumns(const Pass &pass, float *at, int first, int end)
   }
 }
 
-/** The last pass has one column and nothing to turn. */
+/** The last pass has one column and no twiddles. */
 template <int R>
 CORELLA_INLINE void lastColumn(const Pass &pass, float *at) {
   const int64_t leg = pass.pitch * POINT;
@@ -96,8 +96,8 @@ void finishTransform(const Transform &transform, int level, float *at) {
 }
 
 /**
- * The transform of C points as a convolution, its first pass still to be made (Bluestein): with w = e^(−πi n²/C),
- * X[k] = w[k] Σ_n (x[n] w[n]) conj(w[k − n]). The samples lie in `work`; bins go to places 0…C−1 of it.
+ * The transform of C points as a convolution, its first pass still to be made (Bluestein): with w = e^(−πi n²/C), X[k]
+ * = w[k] Σ_n (x[n] w[n]) conj(w[k − n]). The samples are in `work`; bins go to places 0…C−1 of it.
  */
 void convolve(const ChanneliseJob &job, float *work, float *more) {
   const Transform &transform = job.transform;
@@ -123,8 +123,8 @@ void convolve(const ChanneliseJob &job, float *work, float *more) {
 }
 
 /**
- * Real samples were taken as z[n] = x[2n] + i·x[2n+1]. With Z its transform, S = Z[k] + conj Z[C−k] and
- * D = −i(Z[k] − conj Z[C−k])·e^(−πi k/C): 2X[k] = S + D and 2X[C−k] = conj(S − D).
+ * Real samples were transformed as z[n] = x[2n] + i·x[2n+1]. With Z its transform, S = Z[k] + conj Z[C−k] and D =
+ * −i(Z[k] − conj Z[C−k])·e^(−πi k/C): 2X[k] = S + D and 2X[C−k] = conj(S − D).
  */
 void untangle(const ChanneliseJob &job, float *work) {
   float *zero = work + static_cast<int64_t>(job.binAt[0]) * POINT;

@@ -1,4 +1,4 @@
-// Stores of whole cache lines past the caches, where that is better.
+// Non-temporal stores of whole cache lines, where they are faster.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 
@@ -6,7 +6,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Blocks larger than a second cache are written past the caches, since they would not stay there to be read. */
+/** Blocks larger than an L2 cache are written with non-temporal stores, since they would not stay in the cache. */
 constexpr int64_t PAST_CACHES_BYTES = 1 << 20;
 
 template <bool Past>
@@ -18,7 +18,7 @@ CORELLA_INLINE void storeLine(float *to, Vec value) {
   store(to, value);
 }
 
-/** Stores past the caches may arrive late; whoever reads the block next must find them. */
+/** Non-temporal stores may complete late; the block's next reader must see them. */
 CORELLA_INLINE void finishStores() {
 #if defined(__AVX512F__)
   _mm_sfence();

@@ -1,4 +1,4 @@
-// Sums of powers of what the corner turn has in its registers (spectra_powers.h).
+// Sums of powers of the values in the corner turn's registers (spectra_powers.h).
 #pragma once
 #include "backend/cpu/spectra_powers.h"
 #include "channelise/cpu/channelise_past.h"
@@ -20,7 +20,7 @@ struct PowerCells {
   }
 };
 
-/** From spectrum `first` on; nowhere where there are no cells. */
+/** From spectrum `first` on; null where there are no cells. */
 inline PowerCells powerCells(uint32_t *cells, const SpectraLayout &layout, int64_t first) {
   if (cells == nullptr) return {nullptr, 0, false};
   return {cells + first / POWER_SPECTRA * POWER_CELL_WORDS, PowersLayout(layout).quadWords(),
@@ -28,8 +28,8 @@ inline PowerCells powerCells(uint32_t *cells, const SpectraLayout &layout, int64
 }
 
 /**
- * Sums of LANES inputs. Sixteen of them are a cache line, which goes past the caches with the block: other cores read it next, from
- * memory sooner than from this one's caches, and it need not be fetched first.
+ * Sums of LANES inputs. Sixteen of them are a cache line, which is stored non-temporally with the block: other cores
+ * read it next, faster from memory than from this core's caches, and it need not be fetched first.
  */
 template <bool Past, class Sums>
 CORELLA_INLINE void storePowers(uint32_t *to, Sums sums, bool isFresh) {
@@ -41,7 +41,7 @@ CORELLA_INLINE void storePowers(uint32_t *to, Sums sums, bool isFresh) {
   }
 }
 
-/** Where powers of integers cost more here than in a walk over the block afterwards they are left to that. */
+/** Where powers of integers cost more here than in a pass over the block afterwards, they are left to that. */
 #if defined(__AVX2__)
 constexpr bool SUMS_INTEGERS = true;
 #else
@@ -97,7 +97,9 @@ CORELLA_INLINE void addLinePowers(const Vec (&re)[LANES], const Vec (&im)[LANES]
 
 #endif
 
-/** LANES spectra of LANES inputs; every fourth is added to the same sum, lest each addition wait for the one before. */
+/**
+ * LANES spectra of LANES inputs; every fourth is added to the same sum, so that additions do not wait for each other.
+ */
 template <bool Past>
 CORELLA_INLINE void addFloatPowers(const Vec (&re)[LANES], const Vec (&im)[LANES], uint32_t *to, bool isFresh) {
   Vec s1[4], s2[4];

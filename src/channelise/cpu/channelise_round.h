@@ -1,7 +1,7 @@
 // From transformed points to a stage: gain, and rounding half to even.
 //
-// Rounded bytes wait there, four places at a time, [place/4][re, im][t/4][place mod 4][t mod 4], until all inputs of an
-// input block have come (channelise_corner.h).
+// Rounded bytes are kept there, four places at a time, [place/4][re, im][t/4][place mod 4][t mod 4], until all inputs
+// of an input block are done (channelise_corner.h).
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 #include "channelise/cpu/channelise_turns.h"
@@ -12,14 +12,14 @@ namespace {
 
 constexpr int QUAD_BYTES = 4 * LANES;  // four places, LANES samples: one vector
 
-/** To the nearest whole number, halves to the even one; |value| below 2²². */
+/** To the nearest integer, halves to even; |value| below 2²². */
 CORELLA_INLINE IntVec rounded(Vec value) {
 #if defined(__AVX512F__)
   return (IntVec)_mm512_cvtps_epi32(value);
 #elif defined(__AVX2__)
   return (IntVec)_mm256_cvtps_epi32(value);
 #else
-  // Added to 3·2²², a number loses its fraction to the sum's own rounding.
+  // Added to 3·2²², a number loses its fraction by the sum's rounding.
   constexpr int32_t BITS = 0x4b400000;
   return (IntVec)(value + 12582912.0f) - BITS;
 #endif
@@ -50,8 +50,8 @@ CORELLA_INLINE void scaledQuad(const float *at, const float *gains, int part, Ve
 }
 
 /**
- * Exact for any value; returns how many passed the rails. Both rails are odd: their half goes up, past them.
- * gains : from `first` on.
+ * Exact for any value; returns how many saturated. Both rails are odd: their half is rounded up, past them. gains :
+ * from `first` on.
  */
 int64_t roundWithRails(const float *work, const float *gains, float rail, int64_t first, int64_t end, char *stage) {
   IntVec passed = {};
@@ -75,9 +75,12 @@ int64_t roundWithRails(const float *work, const float *gains, float rail, int64_
 }
 
 #if defined(__AVX512F__)
-/** Right only for what lies within the rails; `largest` tells (allWithin). Here it keeps magnitudes of 16-bit halves. */
+/**
+ * Right only for values within the rails; `largest` records this (allWithin). Here it keeps magnitudes of 16-bit
+ * halves.
+ */
 CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int) {
-  // Anything past 32 bits becomes the most negative number, and shows in the magnitude.
+  // Values past 32 bits become the most negative number, and show in the magnitude.
   const __m512i a = _mm512_packs_epi32(_mm512_cvtps_epi32(v[0]), _mm512_cvtps_epi32(v[1]));
   const __m512i b = _mm512_packs_epi32(_mm512_cvtps_epi32(v[2]), _mm512_cvtps_epi32(v[3]));
   const __m512i here = _mm512_max_epu16(_mm512_abs_epi16(a), _mm512_abs_epi16(b));
@@ -100,14 +103,17 @@ CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
   return _mm256_testz_si256(over, over) != 0;
 }
 #elif defined(__ARM_FEATURE_DOTPROD)
-/** y = n + rail, from 0 to 2 · rail, from the low bits of the sum with 3·2²² (and 128: even, lest halves go the odd way). */
+/**
+ * y = n + rail, from 0 to 2 · rail, from the low bits of the sum with 3·2²² (and 128: even, so that halves are rounded
+ * the same way).
+ */
 CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int rail) {
   const Vec magic = broadcast(12582912.0f + 128.0f);
   const uint32x4_t bits = vdupq_n_u32(0x4b400000u + 128u - static_cast<uint32_t>(rail));
   uint32x4_t y[4];
   each<4>(CORELLA_EACH {
     Vec value = v[i];
-    __asm__("" : "+w"(value));  // rounded to a float before the sum, as on every level: halves are halves
+    __asm__("" : "+w"(value));  // rounded to a float before the sum, as on every level: halves stay halves
     y[i] = vsubq_u32((uint32x4_t)(value + magic), bits);
     largest = (IntVec)vmaxq_u32((uint32x4_t)largest, y[i]);
   });
@@ -128,7 +134,7 @@ CORELLA_INLINE Complex gained(Complex x, const ChanneliseRows &rows, int64_t pla
 }
 
 #if CORELLA_ROUNDS_FROM_REGISTERS
-/** Four points of neighbouring places, right only for what lies within the rails; `largest` will tell. */
+/** Four points of neighbouring places, right only for values within the rails; `largest` records this. */
 template <bool Gained = false>
 CORELLA_INLINE void roundQuad(const Complex *x, const ChanneliseRows &rows, int64_t place, int rail, IntVec &largest) {
   Vec re[4], im[4];
@@ -143,7 +149,7 @@ CORELLA_INLINE void roundQuad(const Complex *x, const ChanneliseRows &rows, int6
 }
 #endif
 
-/** Four points as they are, or delayed; those that were are kept, lest they be delayed twice. */
+/** Four points, delayed or not; delayed ones are stored, so that they are not delayed twice. */
 template <bool Delayed>
 CORELLA_INLINE void loadQuad(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place, Complex (&quad)[4]) {
   each<4>(CORELLA_EACH { quad[i] = loadPoint(rows.work + (place + i) * POINT); });
@@ -153,7 +159,7 @@ CORELLA_INLINE void keepQuad(const ChanneliseRows &rows, int64_t place, const Co
   each<4>(CORELLA_EACH { storePoint(rows.work + (place + i) * POINT, quad[i]); });
 }
 
-/** Places first…end−1, multiples of 4, into the stage; returns how many parts passed the rails. */
+/** Places first…end−1, multiples of 4, into the stage; returns how many parts saturated. */
 template <bool Delayed>
 int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t first, int64_t end) {
   if (job.output == SpectraType::cf32) {

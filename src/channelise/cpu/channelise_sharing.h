@@ -1,4 +1,4 @@
-// Units of work that several threads make together, each a part; the last of them carries the whole away.
+// Units of work that several threads make together, each a part; the last thread writes the whole.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace corella {
 
 /**
- * Lends each unit a stage from when its first thread comes until it is carried away. Parts are begun in order, so of all
- * units begun at most one is waiting for threads yet to come, and every other has one at work: a stage more than there
+ * Lends each unit a stage from the arrival of its first thread until it is written. Parts are begun in order, so of all
+ * units begun at most one is waiting for further threads, and every other has one at work: one stage more than there
  * are threads is enough.
  */
 class SharedUnits {
@@ -18,12 +18,12 @@ class SharedUnits {
     for (int stage = threads; stage >= 0; stage--) free.push_back(stage);
   }
 
-  /** No unit may be under way. */
+  /** No unit may be in progress. */
   void begin(int64_t count, int parts) {
     for (int64_t unit = 0; unit < count; unit++) units[static_cast<size_t>(unit)] = {NONE, parts};
   }
 
-  /** Which stage the unit has. */
+  /** The unit's stage. */
   int enter(int64_t unit) {
     std::lock_guard<std::mutex> lock(guard);
     Unit &mine = units[static_cast<size_t>(unit)];
@@ -34,7 +34,7 @@ class SharedUnits {
     return mine.stage;
   }
 
-  /** Whether this was the last part; then all that others wrote is there to be read. */
+  /** Whether this was the last part; then the other threads' writes are visible. */
   bool leave(int64_t unit) {
     std::lock_guard<std::mutex> lock(guard);
     return --units[static_cast<size_t>(unit)].left == 0;

@@ -17,7 +17,7 @@ ChanneliseTables::ChanneliseTables(const ChanneliseKernel &level, const Channeli
   planLines();
   arrangeTaps(taps);
   arrangeGains(factors, factorCount);
-  // A stage's stride is no multiple of 4 kB, lest sixteen inputs' stages meet in one set of the first cache.
+  // A stage's stride is no multiple of 4 kB, or sixteen inputs' stages would share one set of the L1 cache.
   const int64_t stage = made.places * kernel.lanes * (shape.output == SpectraType::cf32 ? 8 : 2);
   made.stageBytes = (stage / 4096 + 1) * 4096 + 192;
   made.zeroChannel = shape.real ? 0 : points / 2;
@@ -44,7 +44,7 @@ void ChanneliseTables::planTransform() {
     made.places = (points + 3) / 4 * 4;
   }
   made.binAt = binAt.data();
-  // Channels rise in frequency: for complex samples the negative ones come first.
+  // Channels are in rising frequency: for complex samples the negative ones come first.
   channelAt.assign(static_cast<size_t>(made.places), -1);
   for (int32_t k = 0; k < points; k++) {
     channelAt[static_cast<size_t>(binAt[static_cast<size_t>(k)])] = shape.real ? k : (k + points / 2) % points;
@@ -58,7 +58,7 @@ void ChanneliseTables::planTransform() {
   made.untangle = untangle.data();
 }
 
-/** Filters what the first pass wants next: all its legs' lines of a few columns, before the next few columns'. */
+/** Filters in the order of the first pass: all its legs' lines of a few columns, before the next few columns'. */
 void ChanneliseTables::planLines() {
   const int32_t most = 2 * kernel.lanes;
   const int32_t *placeOf = made.transform.placeOf;
@@ -93,7 +93,7 @@ void ChanneliseTables::planLines() {
 void ChanneliseTables::arrangeTaps(const void *taps) {
   const bool bytes = shape.scalar == Scalar::i8;
   const int64_t perLane = bytes ? (shape.taps + 1) / 2 : shape.taps;
-  // Two signed bytes reach from −128·257 to 127·257: a filter with a larger peak is taken with the other sign.
+  // Two signed bytes cover −128·257 to 127·257: a filter with a larger peak is negated.
   constexpr int16_t MOST_POSITIVE = 127 * 257;
   const auto *integers = static_cast<const int16_t *>(taps);
   const int64_t tapCount = shape.taps * shape.samplesPerSpectrum();
@@ -149,7 +149,7 @@ void ChanneliseTables::arrangeTaps(const void *taps) {
 void ChanneliseTables::arrangeGains(const double *factors, int64_t factorCount) {
   gainStride = factorCount == 1 ? 0 : made.places;
   gains.assign(static_cast<size_t>(made.places * (factorCount == 1 ? 1 : shape.inputs)), 0.0f);
-  // Real samples come out of `untangle` twice as large.
+  // Real samples are twice as large after `untangle`.
   const double share = sign * (shape.real ? 0.5 : 1);
   made.gain = factorCount == 1 ? static_cast<float>(factors[0] * share) : 0.0f;
   for (int64_t input = 0; input < (factorCount == 1 ? 1 : shape.inputs); input++) {

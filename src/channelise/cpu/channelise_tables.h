@@ -1,4 +1,4 @@
-// Everything a channeliser knows before the first sample: its job for the kernels, with the tables behind it.
+// The tables of a channeliser, before the first sample: its job for the kernels.
 #pragma once
 #include <cstdlib>
 #include <memory>
@@ -54,7 +54,7 @@ class ChanneliseTables {
   std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
   std::vector<float> gains;  // [a][place], or [place] for all
   int64_t gainStride = 0;
-  /** −1 where the taps lie negated, and so the gains. */
+  /** −1 where the taps are negated, and so the gains. */
   int sign = 1;
 };
 

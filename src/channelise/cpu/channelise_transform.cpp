@@ -10,8 +10,8 @@ namespace {
 constexpr double PI = 3.14159265358979323846;
 
 /**
- * Eights while they last, since 16 registers hold eight complex points; then the odd primes; last, a 16, 4 or 2 for
- * what eights leave over of a power of two.
+ * Eights as long as possible, since 16 registers hold eight complex points; then the odd primes; last, a 16, 4 or 2 for
+ * the rest of a power of two.
  */
 std::vector<int32_t> chooseRadices(int32_t points) {
   int twos = 0;
@@ -33,7 +33,7 @@ std::vector<int32_t> chooseRadices(int32_t points) {
   return radices;
 }
 
-/** Which leg of a butterfly a bin comes out at: radix 16, always the last pass, leaves its bins as two radices 4 do. */
+/** The leg of a butterfly for a bin: radix 16, always the last pass, orders its bins like two radices 4. */
 int32_t placeOfBin(int32_t radix, int32_t bin) { return radix == 16 ? 4 * (bin % 4) + bin / 4 : bin; }
 
 void pushTurn(std::vector<float> &table, double radians) {
@@ -79,7 +79,7 @@ TransformTables::TransformTables(int32_t length, int64_t pointBytes) : points(le
   extent = (layOut(0, points, pointBytes, placeOf, binAt) + 3) / 4 * 4;
 }
 
-/** places : where sample n of this level's transform goes; bins : where its bin k comes out. */
+/** places : the place of sample n of this level's transform; bins : the place of its bin k. */
 int64_t TransformTables::layOut(size_t level, int32_t length, int64_t pointBytes, std::vector<int32_t> &places,
                                 std::vector<int32_t> &bins) {
   if (level == radices.size()) {
@@ -89,7 +89,7 @@ int64_t TransformTables::layOut(size_t level, int32_t length, int64_t pointBytes
   const int32_t radix = radices[level], count = length / radix;
   std::vector<int32_t> innerPlaces, innerBins;
   const int64_t inner = layOut(level + 1, count, pointBytes, innerPlaces, innerBins);
-  // Quads of places are rounded together; legs a multiple of 4 kB apart would all fall into one set of the first cache.
+  // Quads of places are rounded together; legs a multiple of 4 kB apart would all be in one set of the L1 cache.
   int64_t pitch = count == 1 ? 1 : level == 0 ? (inner + 3) / 4 * 4 : inner;
   if (count > 1 && pitch * pointBytes % 4096 == 0) pitch += 4;
   places.resize(static_cast<size_t>(length));

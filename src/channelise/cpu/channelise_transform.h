@@ -8,7 +8,7 @@
 namespace corella {
 
 struct TransformTables {
-  /** `pointBytes` decides how much padding keeps the legs of a butterfly out of one another's cache sets. */
+  /** `pointBytes` determines the padding that keeps the legs of a butterfly in different cache sets. */
   TransformTables(int32_t points, int64_t pointBytes);
 
   Transform view() const;
@@ -28,7 +28,7 @@ struct TransformTables {
 /** Whether every prime factor of a length is small enough for a pass of its own. */
 bool hasSmallFactors(int32_t points);
 
-/** A transform of `points` points by way of a longer one whose length is a power of two. */
+/** A transform of `points` points by a longer one whose length is a power of two. */
 struct ChirpTables {
   ChirpTables(int32_t points, const Transform &longer);
   static int32_t longerThan(int32_t points);

@@ -1,10 +1,12 @@
-// What whole samples leave of a delay: a phase for each channel and spectrum, straight in both. A channel's turn is the
-// product of two table entries, one for the channel's upper bits and one for its lower ones, a vector of spectra each.
+// The part of a delay beyond whole samples: a phase for each channel and spectrum, linear in both. A channel's phase
+// factor is the product of two table entries, one for the channel's upper bits and one for its lower ones, a vector of
+// spectra each.
 //
-// Points that a last pass makes together lie so many channels apart, and share all but a third: k = k₀ + step·k₁ + apart·k₂
-// is column k₀, leg k₁ of the pass before and leg k₂ of the last one. Spectra that are worked on together hardly differ
-// in what k₁ turns by, since delays drift slowly: that turn goes into the twiddles of the pass before, which are multiplied
-// anyway. What is left is one product a value, with a turn that all columns of equal k₀ share, and the gain with it.
+// Points that a last pass makes together are a fixed number of channels apart, and share all but a third of the phase:
+// k = k₀ + step·k₁ + apart·k₂ is column k₀, leg k₁ of the pass before and leg k₂ of the last one. Spectra processed
+// together have nearly equal phases for k₁, since delays drift slowly: that factor is included in the twiddles of the
+// pass before, which are multiplied anyway. What remains is one product per value, with a factor, including the gain,
+// that all columns of equal k₀ share.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 
@@ -36,7 +38,7 @@ CORELLA_INLINE Complex unitAt(Vec turns) {
   return {beyond ? -cosine : cosine, sine};
 }
 
-/** table[n] = first·stepⁿ by doubling; every third step is a sine anew, since squaring doubles what it is off by. */
+/** table[n] = first·stepⁿ by doubling; every third step uses a new sine, since squaring doubles the error. */
 CORELLA_INLINE void fillPowers(float *table, int32_t count, Complex first, Complex step, Vec stepTurns) {
   storePoint(table, first);
   for (int32_t have = 1, since = 0; have < count; have *= 2, since = (since + 1) % 3) {
@@ -49,11 +51,11 @@ CORELLA_INLINE void fillPowers(float *table, int32_t count, Complex first, Compl
 
 CORELLA_INLINE int32_t fineTurns(const ChanneliseJob &job) { return 1 << job.fineTurnBits; }
 
-/** [MOST_LEGS] what the points of a column are multiplied by: its first leg's turn by each leg's, and the one gain. */
+/** [MOST_LEGS] the factors of the points of a column: its first leg's phase times each leg's, and the one gain. */
 CORELLA_INLINE float *columnTurns(const ChanneliseRows &rows) { return rows.turnTable; }
-/** [MOST_LEGS] of the points that a last pass makes together, against its first. */
+/** [MOST_LEGS] for the points that a last pass makes together, relative to its first. */
 CORELLA_INLINE float *legTurns(const ChanneliseRows &rows) { return rows.turnTable + MOST_LEGS * POINT; }
-/** Of the last pass but one, as Pass has them. */
+/** For the last pass but one, in the layout of Pass. */
 CORELLA_INLINE float *turnedTwiddles(const ChanneliseRows &rows) { return rows.turnTable + 2 * MOST_LEGS * POINT; }
 CORELLA_INLINE float *fineTable(const ChanneliseRows &rows) {
   return turnedTwiddles(rows) + (MOST_TURNED_TWIDDLES + 15) / 16 * 16;
@@ -62,16 +64,16 @@ CORELLA_INLINE float *coarseTable(const ChanneliseJob &job, const ChanneliseRows
   return fineTable(rows) + fineTurns(job) * POINT;
 }
 
-/** How far from its own turn one for all spectra of a vector may be: floats are not to feel it beside their rounding. */
+/** The largest phase error of one factor for all spectra of a vector: below the rounding of floats. */
 constexpr double mostOffTurns(SpectraType output) { return output == SpectraType::cf32 ? 0x1p-25 : 0x1p-20; }
 
-/** How many times C / R a leg of the last pass lies above its first (placeOfBin in channelise_transform.cpp). */
+/** By how many times C / R a leg of the last pass is above its first (placeOfBin in channelise_transform.cpp). */
 template <int R>
 constexpr int stepsOf(int leg) {
   return R == 16 ? leg % 4 * 4 + leg / 4 : leg;
 }
 
-/** Legs lie `unit` apart; from the middle on they are negative frequencies. */
+/** Legs are `unit` apart; from the middle on they are negative frequencies. */
 template <int R>
 CORELLA_INLINE void fillLegs(Complex unit, float *table) {
   Complex powers[R / 2 + 1];
@@ -98,7 +100,7 @@ CORELLA_INLINE Vec loadAnywhere(const float *from) {
 }
 CORELLA_INLINE void storeAnywhere(float *to, Vec value) { __builtin_memcpy(to, &value, sizeof value); }
 
-/** turns : of the pass's legs from 1 on, one to a lane. Rows are written a few floats past their ends, so in order. */
+/** turns : for the pass's legs from 1 on, one per lane. Rows are written a few floats past their ends, so in order. */
 template <int CHUNKS>
 CORELLA_INLINE void turnTwiddles(const Pass &pass, const Complex *turns, float *to) {
   const int legs = pass.radix - 1;
@@ -124,7 +126,7 @@ CORELLA_INLINE Doubles laneNumbers() {
 }
 CORELLA_INLINE Vec narrowed(Doubles value) { return __builtin_convertvector(value, Vec); }
 
-/** What lanes turn by: at the zero frequency, and a channel. */
+/** The phases of lanes: at the zero frequency, and per channel. */
 struct Slopes {
   Doubles phase, slope;
 };
@@ -133,13 +135,13 @@ CORELLA_INLINE Slopes slopesOf(const ChanneliseRows &rows) {
   return {spread(phase - __builtin_rint(phase)) + laneNumbers() * rows.turns[1],
           spread(rows.turns[2] + first * rows.turns[3]) + laneNumbers() * rows.turns[3]};
 }
-/** Whole turns are dropped in float64, where counting spectra has cost no digits yet. */
+/** Whole turns are dropped in float64, before counting spectra costs precision. */
 CORELLA_INLINE Vec fraction(Doubles turns) {
   constexpr double WHOLE = 6755399441055744.0;  // 3·2⁵¹
   return narrowed(turns - ((turns + WHOLE) - WHOLE));
 }
 
-/** Both tables, for so many channels from that with the turn `first` on. */
+/** Both tables, for so many channels from the one with the phase `first` on. */
 CORELLA_INLINE void fillTables(const ChanneliseJob &job, const ChanneliseRows &rows, int32_t channels, Complex first,
                                Vec slope) {
   const int32_t fine = fineTurns(job);
@@ -147,7 +149,7 @@ CORELLA_INLINE void fillTables(const ChanneliseJob &job, const ChanneliseRows &r
   storePoint(fineTable(rows), one);
   storePoint(coarseTable(job, rows), first);
   if (channels == 1) return;
-  // Side by side: each by itself would mostly wait for itself.
+  // Interleaved: each by itself would mostly wait for its own results.
   const Vec steps[2] = {slope, slope * static_cast<float>(fine)};
   Complex units[2];
   each<2>(CORELLA_EACH { units[i] = unitAt(steps[i]); });
@@ -155,7 +157,7 @@ CORELLA_INLINE void fillTables(const ChanneliseJob &job, const ChanneliseRows &r
   fillPowers(coarseTable(job, rows), ((channels - 1) >> job.fineTurnBits) + 1, first, units[1], steps[1]);
 }
 
-/** Where places are turned one by one: tables over all channels, from channel 0. */
+/** Where places are rotated one by one: tables over all channels, from channel 0. */
 void makeTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
   const Slopes turns = slopesOf(rows);
   fillTables(job, rows, job.points, unitAt(fraction(turns.phase - turns.slope * static_cast<double>(job.zeroChannel))),
@@ -163,8 +165,8 @@ void makeTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
 }
 
 /**
- * Where a last pass turns its legs: tables over its columns, from the zero frequency up. Returns whether the twiddles of
- * the pass before took their share.
+ * Where a last pass rotates its legs: tables over its columns, from the zero frequency up. Returns whether the twiddles
+ * of the pass before include their part.
  */
 bool makeLegTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
   const Pass &inner = job.transform.passes[job.transform.passCount - 2];
@@ -178,8 +180,8 @@ bool makeLegTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
   const bool folded = __builtin_fabs(off) <= mostOffTurns(job.output);
   if (folded) turns.phase += (turns.slope - middleSlope) * middleChannel;
   const Vec slope = narrowed(turns.slope);
-  // Legs of the inner pass, from 1 on. Side by side: each by itself would mostly wait for itself.
-  constexpr int MOST_CHUNKS = (MOST_RADIX - 2) / LANES + 1, CHUNKS = LANES < 8 ? 2 : 1;  // for a radix of 8 as a rule
+  // Legs of the inner pass, from 1 on. Interleaved: each by itself would mostly wait for its own results.
+  constexpr int MOST_CHUNKS = (MOST_RADIX - 2) / LANES + 1, CHUNKS = LANES < 8 ? 2 : 1;  // for a typical radix of 8
   const float stepTurns = static_cast<float>(middleSlope * step);
   const auto legsFrom = [&](int chunk) {
     return (narrowed(laneNumbers()) + static_cast<float>(chunk * LANES + 1)) * stepTurns;
@@ -214,7 +216,7 @@ CORELLA_INLINE Complex tableTurn(const ChanneliseJob &job, const ChanneliseRows 
   return times(low, high);
 }
 
-/** For the column whose first leg comes out at this place, and all that share its turns. */
+/** For the column whose first leg is at this place, and all that share its phase factors. */
 CORELLA_INLINE void fillColumnTurns(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
   const Complex first = tableTurn(job, rows, job.channel[place] - job.zeroChannel);
   const float *legs = legTurns(rows);
@@ -225,7 +227,7 @@ CORELLA_INLINE void fillColumnTurns(const ChanneliseJob &job, const ChanneliseRo
   }
 }
 
-/** Four points of neighbouring places; one without a channel takes any turn. */
+/** Four points of neighbouring places; one without a channel may have any factor. */
 CORELLA_INLINE void delayQuad(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place, Complex *x) {
   each<4>(CORELLA_EACH {
     const int32_t channel = job.channel[place + i];

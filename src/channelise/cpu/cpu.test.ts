@@ -72,7 +72,7 @@ describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, 
       });
 
       it('filters of any number of taps, their peak up, down or both', async () => {
-        // 32767 is more than 257 times any byte, so that a kernel of bytes must turn such a filter round, or not take it.
+        // 32767 is more than 257 times any byte, so that a kernel for bytes must negate such a filter, or reject it.
         const peaks = { up: [1], down: [-1], both: [1, -1] };
         for (const [name, ends] of Object.entries(peaks)) {
           for (const inputType of ['ci8', 'i8'] satisfies VoltageType[]) {
@@ -125,7 +125,7 @@ describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, 
         block.voltages[8] = 1; // real part of the first sample of spectrum 1: 1 in every channel
         block.voltages[16] = -1; // and of spectrum 2
         const cpu = await openCpu({ isa, threads: 1 });
-        // 127.5 is halfway and goes to the even 128; 127.25 stays; 2⁴⁰ has no 32-bit integer
+        // 127.5 is halfway and is rounded to the even 128; 127.25 to 127; 2⁴⁰ exceeds 32-bit integers
         for (const [gain, passed] of [
           [127.25, 0],
           [127.5, 8],
@@ -152,7 +152,7 @@ describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, 
           await channeliser.run(noise('ci8', 17, samples, randomStream(44)), out);
           const made = out.samples;
           assert.equal(made, samples / 8 - 1); // 10 spectra, then 65
-          // Look past the end: the first 64, or all 100, of each row [c][a].
+          // Read past the end: the first 64, or all 100, of each row [c][a].
           const seen = made < 64 ? 64 : 100;
           out.fill(seen, []);
           const rows = await out.read();

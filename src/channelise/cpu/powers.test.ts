@@ -21,7 +21,7 @@ describe(
   () => {
     const levels = levelsUpTo('best' in library ? library.best : 'portable');
 
-    /** The blocks' spectra are those made without powers, powers are theirs, and somebody made some. */
+    /** The blocks' spectra equal those made without powers, powers are right, and some were made. */
     async function agree(
       options: ChanneliseOptions,
       blocks: readonly VoltageBlock[],
@@ -55,7 +55,7 @@ describe(
             all.push(spectra);
           }
           assert.equal(channelisers[1].saturated, channelisers[0].saturated);
-          // Elsewhere they are left to a walk over the block.
+          // Elsewhere they are left to a pass over the block.
           const sums = plan.outputType === 'cf32' || isa === 'avx2' || isa === 'avx512' || isa === 'amx';
           assert.equal(seen > 0, sums, `${isa}, ${threads} threads`);
           made.push(all);
@@ -163,7 +163,7 @@ describe(
   },
 );
 
-/** Of any size; they stay as they are. */
+/** Delays of any size, constant. */
 function steadyDelays(inputs: number) {
   const models = delayModels(inputs);
   for (let input = 0; input < inputs; input++) {

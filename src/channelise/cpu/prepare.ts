@@ -1,4 +1,4 @@
-/** The F-engine in C++ (channelise.cpp): filter, transform, rounding and corner turn in one walk through the caches. */
+/** The F-engine in C++ (channelise.cpp): filter, transform, rounding and corner turn in one pass through the caches. */
 import { NULL } from '../../backend/c-arguments.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
@@ -9,7 +9,7 @@ import { outputFactor, type ChannelisePlan } from '../plan.js';
 import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, openStream } from '../stream.js';
 
-/** As the library knows them (channelise_job.h). */
+/** The library's numbers (channelise_job.h). */
 export const scalarNumbers = { i8: 0, ci8: 0, i16: 1, ci16: 1, f32: 2, cf32: 2 } satisfies Record<
   VoltageType,
   number
@@ -84,11 +84,11 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
   };
 }
 
-/** What is not looked at where nothing is delayed. */
+/** Ignored where nothing is delayed. */
 const noShifts = new Int32Array(1);
 const noTurns = new Float64Array(1);
 
-/** factors : [a][c], or one for all; and how many. */
+/** factors : [a][c], or one for all; and their number. */
 function factorsOf(plan: ChannelisePlan): [Float64Array, number] {
   const { inputs, channels } = plan;
   const length = typeof plan.gains === 'number' ? 1 : inputs * channels;

@@ -31,7 +31,7 @@ __device__ __forceinline__ void butterfly(float &ar, float &ai, float &br, float
   ai = ti;
 }
 
-// With constant twiddles; 1 and -i are free.
+// With constant twiddles; 1 and -i need no product.
 template <int POINTS>
 __device__ __forceinline__ void transform(float (&r)[POINTS], float (&i)[POINTS]) {
 #pragma unroll
@@ -55,7 +55,7 @@ __device__ __forceinline__ void transform(float (&r)[POINTS], float (&i)[POINTS]
       }
 }
 
-// One level of a transform whose input n is first multiplied by omega^n: every twiddle is then a number of its own, and
+// One level of a transform whose input n is first multiplied by omega^n: the factor is merged into the twiddles, and
 // that multiplication costs nothing.
 template <int SPAN, int POINTS>
 __device__ __forceinline__ void turnedLevel(float (&r)[POINTS], float (&i)[POINTS], const float4 *twiddles) {
@@ -75,8 +75,8 @@ __device__ __forceinline__ void turnedLevel(float (&r)[POINTS], float (&i)[POINT
   }
 }
 
-// twiddles, POINTS / 2 complex: omega W_N^k, k < N / 4, with N = POINTS; behind them omega^2 with N / 2, and so on; the last
-// two are omega^(POINTS / 4) and omega^(POINTS / 2).
+// twiddles, POINTS / 2 complex: omega W_N^k, k < N / 4, with N = POINTS; after them omega^2 with N / 2, and so on; the
+// last two are omega^(POINTS / 4) and omega^(POINTS / 2).
 template <int POINTS>
 __device__ __forceinline__ void turnedTransform(float (&r)[POINTS], float (&i)[POINTS], const float4 *twiddles) {
   turnedLevel<2>(r, i, twiddles);

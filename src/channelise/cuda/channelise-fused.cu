@@ -1,17 +1,18 @@
-// Filter, transform, gain, rounding and corner turn, for any number of channels that primes up to 13 make up.
+// Filter, transform, gain, rounding and corner turn, for any number of channels with prime factors up to 13.
 //
-// PASS 0: a block holds whole spectra, TILE of them at a time: one read, one write. Where a spectrum is too long, N * OTHER
-// points are transformed as a matrix: n = n1 OTHER + n2, k = k1 + N k2. PASS 1 filters GROUP columns n2, transforms over
-// n1, turns by n2 k1 and leaves the matrix in scratch; PASS 2 takes GROUP rows k1, transforms over n2 and finishes.
+// PASS 0: a block holds whole spectra, TILE of them at a time: one read, one write. Where a spectrum is too long, N *
+// OTHER points are transformed as a matrix: n = n1 OTHER + n2, k = k1 + N k2. PASS 1 filters GROUP columns n2,
+// transforms over n1, multiplies by the twiddles of n2 k1 and leaves the matrix in scratch; PASS 2 takes GROUP rows k1,
+// transforms over n2 and finishes.
 //
 // In shared memory a tile is [n][g][t]: the spectra of a tile side by side, so that a warp works on neighbours. Levels
-// work in place, digit by digit, so that one barrier parts them; the last one knows which bins it has made.
-// Integers leave in rows of SPAN spectra, whole sectors of 32 bytes: they wait in shared memory, as bytes, until all
-// SPAN / TILE tiles of a row are there. Twiddles are kept there too, where there is room (TURNS_KEPT).
+// work in place, digit by digit, with one barrier between them; the last one knows its bins. Integers are stored in
+// rows of SPAN spectra, whole sectors of 32 bytes: they are kept in shared memory, as bytes, until all SPAN / TILE
+// tiles of a row are done. Twiddles are kept there too, if they fit (TURNS_KEPT).
 //
 // Set by the plan besides shape.cuh: PASS, N (points of this pass), OTHER (those of the other pass, 1 for PASS 0),
-// TILE, SPAN, GROUP (1 for PASS 0), THREADS, BLOCKS (to a multiprocessor), TURNS_KEPT, POWERS (1: they are summed on the way,
-// powers.cuh), R0 .. R6 (radices whose product is N; 1 where there are fewer).
+// TILE, SPAN, GROUP (1 for PASS 0), THREADS, BLOCKS (to a multiprocessor), TURNS_KEPT, POWERS (1: powers are summed
+// too, powers.cuh), R0 .. R6 (radices whose product is N; 1 where there are fewer).
 #include "filter.cuh"
 #include "finish.cuh"
 #include "rows.cuh"
@@ -29,7 +30,7 @@ static_assert(THREADS % TILE == 0 && SPAN % TILE == 0 && SPAN >= 2 && SPAN <= 64
 __host__ __device__ constexpr int radix(int level) {
   return level == 0 ? R0 : level == 1 ? R1 : level == 2 ? R2 : level == 3 ? R3 : level == 4 ? R4 : level == 5 ? R5 : R6;
 }
-// How many points the levels before this one have made one of, and where its twiddles start in their table.
+// The number of points combined by the earlier levels, and the start of a level's twiddles in their table.
 __host__ __device__ constexpr int before(int level) { return level == 0 ? 1 : before(level - 1) * radix(level - 1); }
 __host__ __device__ constexpr int even(int n) { return (n + 1) / 2 * 2; }
 __host__ __device__ constexpr int twiddlesBefore(int level) {
@@ -39,18 +40,19 @@ __host__ __device__ constexpr int twiddlesBefore(int level) {
 constexpr int ROWS_AT = TILE_ELEMENTS / 2,
               TURNS_AT = ROWS_AT + (STAGED ? (N * GROUP * SPAN + 7) / 8 : 0);  // in 16 bytes
 
-// Where a block is: one row of SPAN spectra of one input, of which it works on TILE; in two passes, GROUP columns or rows.
+// The work of a block: one row of SPAN spectra of one input, TILE of them at a time; in two passes, GROUP columns or
+// rows.
 struct Place {
   unsigned input, firstSpectrum, sub, group;
   float2 *scratch;
-  bool there;  // the spectrum of this thread is asked for, and not missing
+  bool there;  // the spectrum of this thread is needed, and not missing
 #if DELAYED
   int opening;  // of the input's row, in bytes
   Turn turn;    // of this thread's spectrum
 #endif
 };
 
-// The digits of a position, the first one slowest, are those of a bin, the first one fastest.
+// The digits of a position, slowest first, are those of a bin, fastest first.
 template <int LEVEL>
 __device__ __forceinline__ unsigned binOf(unsigned position) {
   if constexpr (LEVEL == 0)
@@ -70,7 +72,7 @@ __device__ __forceinline__ unsigned channelOf(unsigned bin) {
   return REAL ? bin : bin + (bin < (CHANNELS + 1) / 2 ? CHANNELS / 2 : -((CHANNELS + 1) / 2));
 }
 
-// What becomes of bins first + k STEP of this thread's spectrum; `powers` of floats, where they are summed.
+// Finishes bins first + k STEP of this thread's spectrum; `powers` of floats, where they are summed.
 template <int R, int STEP>
 __device__ __forceinline__ void emit(const Work &work, const Place &at, const float2 (&made)[R], unsigned first,
                                      unsigned g, int &saturated, float (&powers)[R]) {
@@ -120,7 +122,7 @@ __device__ __forceinline__ void emit(const Work &work, const Place &at, const fl
 #pragma unroll
     for (int k = 0; k < R; ++k) {
       const unsigned channel = channelOf((first + k * STEP) * OTHER + at.group + g);
-      // What is missing becomes zero; so does a real transform's upper half, for which nobody asks.
+      // Missing spectra become zero; so does a real transform's upper half, which is not used.
       const bool asked = at.there && (!REAL || channel < CHANNELS);
       factors[k] = asked ? factorOf(work, at.input, channel) : 0.0f;
     }
@@ -130,7 +132,7 @@ __device__ __forceinline__ void emit(const Work &work, const Place &at, const fl
   }
 }
 
-// One level: a butterfly takes RADIX points AFTER apart, turned by what the levels before have made of the others' digits.
+// One level: a butterfly combines RADIX points AFTER apart, multiplied by their twiddles.
 template <int LEVEL>
 __device__ __forceinline__ void level(const Work &work, const Place &at, int &saturated) {
   constexpr int R = radix(LEVEL), AFTER = N / before(LEVEL) / R, APART = AFTER * GROUP, LAST = LEVEL == LEVELS - 1;
@@ -167,7 +169,7 @@ __device__ __forceinline__ void level(const Work &work, const Place &at, int &sa
       float powers[R];
       emit<R, N / R>(work, at, x, binOf < LEVELS - 2 < 0 ? 0 : LEVELS - 2 > (digits), rest % GROUP, saturated, powers);
       if constexpr (FLOAT_POWERS) {
-        // Where the row's points were: all of its lanes have read them.
+        // In place of the row's points: all of its lanes have read them.
         float *mine = powersAt(row) + t;
         __syncwarp(((1u << TILE) - 1) << (threadIdx.x % 32 / TILE * TILE));
 #pragma unroll
@@ -183,7 +185,7 @@ __device__ __forceinline__ void level(const Work &work, const Place &at, int &sa
   if constexpr (!LAST) level<LEVEL + 1>(work, at, saturated);
 }
 
-constexpr int TOGETHER = TILE < 8 ? TILE : 8;  // spectra a thread filters in one go
+constexpr int TOGETHER = TILE < 8 ? TILE : 8;  // spectra a thread filters together
 constexpr bool PAIRS = SAMPLE_BYTES == 1 && FOLDED && (PASS == 0 ? N % 2 == 0 : OTHER % 2 == 0 && GROUP % 2 == 0);
 constexpr int TAPS_FILLED = (TAPS + CHUNK - 1) / CHUNK * CHUNK;
 constexpr int UNIT = PAIRS ? 2 : 1;  // columns a thread filters side by side
@@ -238,7 +240,7 @@ __device__ __forceinline__ void filterTile(const Work &work, const Place &at) {
   __syncthreads();
 }
 
-// From two real transforms in one: X[k] = (Z[k] + conj Z[N-k]) / 2 - i e^(-pi i k / N) (Z[k] - conj Z[N-k]) / 2.
+// Separates two real transforms in one: X[k] = (Z[k] + conj Z[N-k]) / 2 - i e^(-pi i k / N) (Z[k] - conj Z[N-k]) / 2.
 __device__ __forceinline__ float2 unfolded(float2 z, float2 mirrored, float2 turn) {
   const float2 even = make_float2(0.5f * (z.x + mirrored.x), 0.5f * (z.y - mirrored.y));
   const float2 odd = make_float2(0.5f * (z.y + mirrored.y), -0.5f * (z.x - mirrored.x));
@@ -266,7 +268,7 @@ __device__ __forceinline__ void unfoldTile(const Work &work, const Place &at, in
   __syncthreads();
 }
 
-// Rows of SPAN spectra to their channels, up to 16 bytes a thread, whole sectors side by side.
+// Writes rows of SPAN spectra to their channels, up to 16 bytes a thread, whole sectors side by side.
 __device__ __forceinline__ void sendRows(const Work &work, const Place &at) {
 #if SPAN >= 8
   using Part = uint4;
@@ -280,7 +282,7 @@ __device__ __forceinline__ void sendRows(const Work &work, const Place &at) {
   const int64_t channelBytes = work.inputs * work.outPitchBytes;
   const unsigned spectrum = at.firstSpectrum + threadIdx.x % PARTS * VALUES;
   int8_t *out = work.out + at.input * work.outPitchBytes + (int64_t)spectrum * 2;
-  // Which channel a thread's part goes to; none where nobody asks for it.
+  // The channel of a thread's part; none where it is not used.
   constexpr unsigned NONE = ~0u;
   auto channelFor = [&](unsigned i) {
     if (i >= N * GROUP * PARTS) return NONE;
@@ -288,7 +290,7 @@ __device__ __forceinline__ void sendRows(const Work &work, const Place &at) {
     return (PASS == 2 && at.group + g >= OTHER) || (REAL && channel >= CHANNELS) ? NONE : channel;
   };
 #if POWERS && !OUTPUT_FLOAT
-  // What lies past the last spectrum is zero.
+  // Values past the last spectrum are zero.
   const int64_t cell = cellOf(work.powers, at.firstSpectrum / GROUP_SPECTRA);
   PowerCell *cells = work.powers.sums + (cell * work.inputs + at.input) * CHANNELS;
   const bool isOdd = threadIdx.x & 1;
@@ -325,7 +327,7 @@ __device__ __forceinline__ void makeRows(const Work &work, Place &at, int &satur
     const unsigned first = at.firstSpectrum + at.sub * TILE;
     at.there = isThere(work, at.input, first + threadIdx.x % TILE);
     if constexpr (PASS != 2) {
-      // Taps are filled up with zeros, which meet rows of their own; delayed inputs read one row more.
+      // Taps are padded with zeros, for which rows are read too; delayed inputs read one row more.
       if (first + TILE + TAPS_FILLED - TAPS + DELAYED <= work.spectra)
         filterTile<true>(work, at);
       else
@@ -339,7 +341,7 @@ __device__ __forceinline__ void makeRows(const Work &work, Place &at, int &satur
     if constexpr (FLOAT_POWERS) powers.add();
   }
   if constexpr (STAGED) sendRows(work, at);
-  if constexpr (PASS == 2 && LEVELS == 1) __syncthreads();  // else barriers lie between these rows and the next
+  if constexpr (PASS == 2 && LEVELS == 1) __syncthreads();  // else there are barriers between these rows and the next
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) channelise(const __grid_constant__ Work work) {
@@ -347,7 +349,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) channelise(const _
   for (unsigned i = threadIdx.x; TURNS_KEPT && i < twiddlesBefore(LEVELS) / 2; i += THREADS)
     memory[TURNS_AT + i] = ((const float4 *)work.twiddles)[i];
   Place at;
-  // Blocks side by side take neighbours, so that lines of output fill up at once and rows read again are near.
+  // Neighbouring blocks process neighbouring rows, so that lines of output fill up at once and rows that are read again
+  // are in the cache.
 #if POWERS && OUTPUT_FLOAT
   at.group = 0;
   const int cells = work.powers.last + 1;

@@ -3,27 +3,28 @@
 //
 //   n = 256 n1 + 16 m1 + m0    k = k1 + 16 k2 + 256 k3    (all 0..15)
 //
-// A block stays on its multiprocessor and takes tiles of four spectra of one input, four tiles to a unit. Two groups of
-// eight warps take the even and the odd spectra; a thread holds two of them at 16 points, first over n1, then m1, then m0:
-// 1. The copy engine brings rows into a ring, where they are turned over, two times of a channel side by side. The
+// A persistent block processes tiles of four spectra of one input, four tiles to a unit. Two groups of eight warps take
+// the even and the odd spectra; a thread holds two of them at 16 points, first over n1, then m1, then m0:
+// 1. The copy engine loads rows into a ring, where they are transposed, two times of a channel side by side. The
 //    filter is exact: a pair of times meets two 16-bit taps in dp2a, re and im from the same word.
-// 2. 16 points over n1, an exchange of the group, 16 over m1, an exchange within the warp, 16 over m0. One spectrum is in
-//    the exchange while the other is worked on: half the memory, and something to do while others are waited for.
-// 3. Gain, rounding and saturation. What is written in pieces of less than 32 bytes costs memory a multiple, so results
-//    wait in scratch memory until all 16 spectra of a unit are there; then a quarter of them goes out with each tile of
-//    the next unit. The copy engine carries both: stores by threads would hold up their registers. L2 is asked to keep
-//    scratch rather than what only passes through, and told when it is done with.
+// 2. 16 points over n1, an exchange of the group, 16 over m1, an exchange within the warp, 16 over m0. One spectrum is
+//    in
+//    the exchange while the other is processed: half the memory, and no idle waiting.
+// 3. Gain, rounding and saturation. Writes of less than 32 bytes cost several times the bandwidth, so results
+//    are kept in scratch memory until all 16 spectra of a unit are done; then a quarter of them is written with each
+//    tile of the next unit. The copy engine does both: stores by threads would block their registers. L2 is asked to
+//    keep scratch in preference to streamed data, and to discard it after use.
 //
-// Delayed inputs open anywhere (delays.cuh), and the copy engine takes 16 bytes from multiples of 16. So the samples of a
-// row stand up to seven places on, each with its own tap, and those past the row's end at the front of the next row: the
-// windows of these few columns open one row later.
+// Delayed inputs open anywhere (delays.cuh), and the copy engine takes 16 bytes from multiples of 16. So the samples of
+// a row are shifted by up to seven places, each with its own tap, and those past the row's end are at the front of the
+// next row: the windows of these few columns open one row later.
 //
-// Blocks work side by side on neighbouring units: a line of the output is written by four of them at about the same time.
+// Neighbouring blocks process neighbouring units: a line of the output is written by four of them at about the same
+// time.
 //
-// Set by the plan besides shape.cuh and rounding.cuh: ONE_FACTOR (1: the same for all channels and inputs), POWERS (1: they are
-// summed on the way, powers.cuh), KEPT (of the
-// 16 columns whose taps a thread needs, those in shared memory; the others come from L2 for every tile), AHEAD (columns
-// whose taps are on their way).
+// Set by the plan besides shape.cuh and rounding.cuh: ONE_FACTOR (1: the same for all channels and inputs), POWERS (1:
+// powers are summed too, powers.cuh), KEPT (of the 16 columns whose taps a thread needs, those in shared memory; the
+// others come from L2 for every tile), AHEAD (columns whose taps are prefetched).
 #include "butterflies.cuh"
 #include "delays.cuh"
 #include "hopper.cuh"
@@ -38,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const uint32_t exchange = ptx::sharedAddress(shared), ring = exchange + EXCHANGE_BYTES, kept = ring + RING_BYTES;
   float4 *allTurns = (float4 *)(shared + EXCHANGE_BYTES + RING_BYTES + KEPT_BYTES);
   const uint32_t barriers = ptx::sharedAddress(allTurns + 64);
-  [[maybe_unused]] const uint32_t unitTurns = barriers + BARRIER_BYTES;  // DELAYED: [side], as keepTurns has them
+  [[maybe_unused]] const uint32_t unitTurns = barriers + BARRIER_BYTES;  // DELAYED: [side], in the layout of keepTurns
 
   const int tid = threadIdx.x, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0);
   const int m = tid & 255, odd = warp >> 3;  // filter: the thread's column, and its first spectrum: odd and odd + 2
@@ -55,29 +56,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   auto inputOf = [&](int unit) { return unit / unitsEach; };
   auto firstOf = [&](int unit) { return unit % unitsEach * UNIT; };
 
-  // Four rows of input lie in a slot as they came until each warp turns over what it finds at 512 bytes of them, 16 bytes
-  // of eight channels to a lane: [channel / 2 % 4][channel / 8][channel % 2], words of {re, re, im, im}. Rows are then
-  // shifted against each other, so that neighbouring channels meet in no bank.
+  // Four rows of input are in a slot unchanged until each warp transposes 512 bytes of them, 16 bytes of eight channels
+  // to a lane: [channel / 2 % 4][channel / 8][channel % 2], words of {re, re, im, im}. Rows are then shifted against
+  // each other, so that neighbouring channels are in different banks.
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
   auto openingAt = [&](int side) { return DELAYED ? keptOpening(unitTurns + side * UNIT_TURN_BYTES) : 0; };
   auto rowsAt = [&](int input, int opening, int firstRow) {
     return work.voltages + input * work.pitchBytes + ((int64_t)firstRow * ROW_BYTES + opening / OPENS_AT * OPENS_AT);
   };
-  // Of so many rows, and what of the last one stands in front of the next.
+  // Bytes of so many rows, including the part of the last one at the front of the next.
   auto bytesOf = [&](int rows, int firstRow) {
     const int left = lastRow + 1 - firstRow;
     if (left < 0) return 0;
     return min(rows * ROW_BYTES, left * ROW_BYTES + (DELAYED ? OPENS_AT : 0));
   };
-  // Rows past the last one are left as they are: they only meet spectra that nobody asked for.
+  // Rows past the last one are not loaded: they only affect unused spectra.
   auto fetch = [&](int slot, int input, int opening, int firstRow) {
     const int bytes = bytesOf(4, firstRow);
     if (bytes <= 0) return;
     ptx::barrierExpectMore(arrived, bytes);
     ptx::copyBytes(ring + slot * QUAD_BYTES, rowsAt(input, opening, firstRow), bytes, arrived, ptx::evictFirst());
   };
-  auto prefetch = [&](int input, int opening, int firstRow, int rows) {  // on their way into L2
+  auto prefetch = [&](int input, int opening, int firstRow, int rows) {  // prefetch into L2
     const int bytes = bytesOf(rows, firstRow);
     if (bytes > 0) ptx::prefetchBytes(rowsAt(input, opening, firstRow), bytes, ptx::evictFirst());
   };
@@ -97,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     }
   };
 
-  // [odd][k1][row][column], columns turned over by rows: neither neighbouring rows nor columns meet in a bank.
+  // [odd][k1][row][column], columns permuted by rows: neighbouring rows and columns are in different banks.
   const uint32_t give = exchange + odd * (EXCHANGE_BYTES / 2) + k1 * 128 + (index ^ k1) * 8;
   const int column = tid / 16 * 2048 + index * 8, row = column + index * 128;
   auto take = [&](float(&re)[16], float(&im)[16]) {
@@ -116,12 +117,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   };
   const float4 *turns = allTurns + k1 * 4, *lastTurns = work.lastTurns + m;
 
-  // A warp's own rows of the exchange are its stage: half for results on their way to scratch, half for those going out.
+  // A warp's own rows of the exchange are its stage: half for results to scratch, half for those to the output.
   const uint32_t stage = exchange + warp * STAGE_BYTES;
   auto scratch = [&](int side, int tile) {
     return work.scratch + (((int)blockIdx.x * 2 + side) * EACH + tile) * (4 * THREADS);
   };
-  // A warp writes what both groups have made of 16 channels, k1 = warp: two lanes to a channel, 16 bytes of its 32 each.
+  // A warp writes both groups' results for 16 channels, k1 = warp: two lanes to a channel, 16 bytes of its 32 each.
   auto heldAt = [&](int side, int quarter, int i) {
     const int t = hidden(tid);
     return scratch(side, 2 * (t & 1) + i / 2) + (t >> 6) * 128 + i % 2 * (8 * 128) + quarter * 32 + (t >> 5 & 1) * 16 +
@@ -145,11 +146,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     }
     ptx::showToCopies();
     __syncwarp();
-    // Eight lanes have read a line; those of the last quarter are about to be written anew.
+    // Eight lanes have read a line; the last quarter's lines are about to be overwritten.
     if (quarter != 3 && (hidden(tid) >> 1 & 7) == 0)
 #pragma unroll
       for (int i = 0; i < 4; ++i) discardLine(heldAt(side, quarter, i));
-    // Channels rise from the middle of the transform: the upper half comes first.
+    // Channels are ordered from the middle of the transform: the upper half comes first.
     if (ptx::elected())
       ptx::storeBox(&map, stage + STAGE_BYTES / 2, first, input, warp, 16 * (4 * quarter ^ 8), ptx::evictFirst());
     if (POWERS) addPowers(halves, hidden(tid) & 31, cellsOf(work, input, first, warp, quarter), asTheyLie);
@@ -161,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   };
 
   int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit);
-  int lastInput = 0, lastFirst = 0;  // of the unit that goes out
+  int lastInput = 0, lastFirst = 0;  // of the unit that is being written
   ptx::barrierInitFence();
   __syncthreads();
   if (warp == 0 && ptx::elected()) {
@@ -172,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     prefetch(input, opening, first + 4 * QUADS, 4);
   }
 #if DELAYED
-  // Of each unit by one warp, while the unit before it is made; barriers in between show them to all.
+  // For each unit by one warp, while the unit before it is made; barriers in between make them visible to all.
   auto keep = [&](int ofUnit, int side) {
     keepTurns(work, inputOf(ofUnit), firstOf(ofUnit), hidden(tid) & 31, unitTurns + side * UNIT_TURN_BYTES);
   };
@@ -189,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const uint32_t phase = step & 1;
     const bool last = tile == EACH - 1;
 
-    // The tap of a sample moves along with it; the first columns' are the last ones of the n1 before, 0's those of 15.
+    // The tap of a sample shifts with it; the first columns use the last ones of the n1 before, 0 those of 15.
     const int rotation = rotationOf(openingAt(side));
     const bool wraps = DELAYED && m < rotation;
     const int tapAt = DELAYED ? (m - rotation & 255) - (wraps ? EIGHTS * 256 : 0) : m;
@@ -237,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       }
       uint32_t x[PAIRS + 1];
 #pragma unroll
-      for (int p = 0; p <= PAIRS; ++p)  // past the last row only taps that are zero
+      for (int p = 0; p <= PAIRS; ++p)  // past the last row taps are zero
         x[p] = __byte_perm(pairs[min(p, 2 * QUADS)], pairs[min(p + 1, 2 * QUADS)], opened);
       int sums[2][2] = {};
 #pragma unroll
@@ -314,7 +315,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       const uint32_t turns = unitTurns + side * UNIT_TURN_BYTES;
       delayParts(keptTurn(turns, tile * TILE + odd + 2 * t), k1 + 16 * index, re[t], im[t]);
     };
-    if (DELAYED) delay(0);  // before rows are waited for
+    if (DELAYED) delay(0);  // before the wait for rows
     ptx::barrierWait(arrived, phase ^ 1);
     if (last)
 #pragma unroll 1
@@ -375,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     ptx::barrierWait(ringReady, phase);
     if (step >= EACH) {
       if (tile == 0) lastInput = inputOf(unit - stride), lastFirst = firstOf(unit - stride);
-      ask(held, side ^ 1, tile);  // of the unit before this one, whose last results were there before the barrier
+      ask(held, side ^ 1, tile);  // of the unit before this one, whose last results were stored before the barrier
     }
     first += TILE;
     if (last) {

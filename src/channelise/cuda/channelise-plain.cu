@@ -1,10 +1,10 @@
-// The second pass for lengths that have a large prime factor: N points as plain sums, of the matrix that the first pass
-// (channelise-fused.cu) left in scratch. Slow, and right for any N.
+// The second pass for lengths with a large prime factor: N points as plain sums, of the matrix that the first pass
+// (channelise-fused.cu) left in scratch. Slow, for any N.
 //
 // Set by the plan besides shape.cuh: N, OTHER (points of the first pass), TILE, THREADS (a multiple of TILE).
 #include "finish.cuh"
 
-constexpr int AT_ONCE = 128;  // points in shared memory at a time; their sum is rounded on its own, then added
+constexpr int AT_ONCE = 128;  // points in shared memory at a time; their sum is rounded separately, then added
 
 extern "C" __global__ void __launch_bounds__(THREADS) channelisePlain(const __grid_constant__ Work work) {
   __shared__ float2 points[AT_ONCE * TILE];

@@ -1,4 +1,4 @@
-// Between blocks of a stream: samples that wait for the next one move to the front of the other buffer.
+// Between blocks of a stream: samples for the next one are moved to the front of the other buffer.
 #include "integers.cuh"
 
 // rows : [a][pitch]; `bytes` of each row from `from`. Grid: (any, inputs).
@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(256)
   for (int a = blockIdx.y; a < inputs; a += gridDim.y) {
     const uint8_t *source = rows + a * pitchBytes + from;
     uint8_t *target = to + a * pitchBytes;
-    // To the byte: what follows belongs to the next block, which may be on its way there already.
+    // Exact to the byte: the bytes after it belong to the next block, which may be in transfer already.
     const int64_t vectors = from % 16 == 0 ? bytes / 16 : 0;
     for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < vectors; i += (int64_t)gridDim.x * 256)
       ((uint4 *)target)[i] = ((const uint4 *)source)[i];

@@ -1,12 +1,13 @@
-// The channeliser for 8-bit complex voltages and 1024 channels, with the filter on the tensor cores: one read, one write,
-// for cards whose blocks have 227 KB of shared memory and copy engines (Hopper).
+// The channeliser for 8-bit complex voltages and 1024 channels, with the filter on the tensor cores: one read, one
+// write, for cards whose blocks have 227 KB of shared memory and copy engines (Hopper).
 //
 //   n = n2 + 32 n1    k = k1 + 32 k2    (n1, n2, k1, k2 = 0..31)
 //
-// A block of 512 threads stays on its multiprocessor and walks along time with one input, 16 spectra at a time:
-// 1. Rows of input become operands in a ring (tensor.cuh), the filter's sums come out in registers.
+// A persistent block of 512 threads processes one input along time, 16 spectra at a time:
+// 1. Rows of input become operands in a ring (tensor.cuh), the filter's sums are in registers.
 // 2. 32 points over n1 in registers, an exchange through shared memory [k1][n2][t], 32 points over n2.
-// 3. Gain, rounding and saturation. A warp stages its two k1, [k2][k1][16 t], where it just read from, and the copy engine
+// 3. Gain, rounding and saturation. A warp stages its two k1, [k2][k1][16 t], where it just read from, and the copy
+//    engine
 //    carries them to their 64 channels: no registers held back by stores, no addresses, nothing past the last spectrum.
 #include "tensor.cuh"
 
@@ -39,10 +40,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   Filter filter(work, keptTaps, warp, warp, lane);
 
   const int loadQuad = warp >> 2, loadPairs = (tid & 127) * 4;
-  // With odd k1 fours of t change places, so that the lanes that read meet different banks.
+  // For odd k1 fours of t are swapped, so that the reading lanes use different banks.
   const uint32_t store = ptx::sharedAddress(exchange + (2 * warp + (g >> 2)) * 128 + (4 * q + (g & 3)) * 8);
   const uint32_t storeOdd = ptx::sharedAddress(exchange + (2 * warp + (g >> 2)) * 128 + (4 * q + (g & 3) ^ 4) * 8);
-  // A lane's spectrum and k1 are what the turning store of matrices takes.
+  // A lane's spectrum and k1 match the transposing store of matrices.
   const int t = (lane >> 2) + 8 * (lane & 1), k1 = 2 * warp + (lane >> 1 & 1);
   const uint32_t load = ptx::sharedAddress(exchange + k1 * 4096 + (t ^ (k1 & 1) << 2) * 8);
   const uint32_t stage = ptx::sharedAddress(exchange + warp * 8192);
@@ -50,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const float4 *turn = (const float4 *)(turns + k1 * TURN_STRIDE);
   [[maybe_unused]] const float *factor = factors + k1 * FACTOR_STRIDE;
 
-  // Of the row that delays add only the first samples are asked for.
+  // Of the extra row for delays only the first samples are needed.
   const int lastRow = work.spectra + TAPS - 2 - (DELAYED && loadPairs > 0);
   const int tiles = (work.spectra + TILE - 1) / TILE;
   const int64_t all = (int64_t)work.inputs * tiles;
@@ -101,17 +102,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       ptx::barrierWait(stageFree, phase);
 #pragma unroll
       for (int k = 0; k < 32; ++k) store8((k & 1 ? storeOdd : store) + k * 4096, re[k], im[k]);
-      // The ring is free once every warp is past its filter; while the last ones fill the exchange, it is refilled.
+      // The ring is free once every warp is past its filter; it is refilled while the last ones fill the exchange.
       ptx::warpArrive(exchanged);
       ptx::barrierWait(filtered, phase);
-      // Pinned here: the assembler would turn the rows over where they arrive, and wait for them in the filter.
+      // Pinned here: the assembler would transpose the rows on arrival, and wait for them in the filter.
 #pragma unroll
       for (int r = 0; r < 4; ++r) asm volatile("" : "+r"(rows[r].x), "+r"(rows[r].y), "+r"(rows[r].z), "+r"(rows[r].w));
       putUnits(ring, rows, loadPairs, 4 * (tile & 1) + loadQuad);
       ptx::barrierWait(exchanged, phase);
 #pragma unroll
       for (int n = 0; n < 32; ++n) load8(re[reversed<32>(n)], im[reversed<32>(n)], load + n * 128);
-      ptx::warpArrive(ringReady);  // also: the stage goes where the warp has read from
+      ptx::warpArrive(ringReady);  // also: the stage overwrites what the warp has read
       fetch(tile + 3);
       turnedTransform(re, im, turn);
 
@@ -125,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if DELAYED
       delayParts(turnOf<32>(work.delays, input, spectrum), k1, re, im);
 #endif
-      // Channels rise from the middle of the transform: the upper half comes first.
+      // Channels are ordered from the middle of the transform: the upper half comes first.
       roundAll(
           re, im,
           [&] {

@@ -1,6 +1,6 @@
 /**
  * The shared cases on a card, and the sizes that only its tiling could get wrong. Without a card all of it is skipped,
- * saying so; what can be checked without one is in plan.test.ts.
+ * with a message; plan.test.ts has the tests that need none.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -32,7 +32,7 @@ function sizes(): void {
   after(() => backend.close());
   const one = { inputs: 1, polarisations: 1, inputType: 'ci8', outputType: 'ci8' } as const;
 
-  // One block to a spectrum of 4096, inputs that open at every sample of 16 bytes, windows that span few rows and many.
+  // One block to a spectrum of 4096, inputs that open at every sample of 16 bytes, windows of few rows and many.
   for (const taps of [5, 8, 13, 16]) {
     const shape = { ...one, channels: 4096, taps, inputs: 12, blockSamples: 120_000, mostDelaySamples: 40 };
     delayShape(
@@ -44,7 +44,7 @@ function sizes(): void {
   }
 
   const shapes: readonly (Omit<ChanneliseOptions, 'blockSamples'> & { readonly spectra: number })[] = [
-    // Tensor cores: one window of taps and two, the ends of both, part-filled tiles, both output types.
+    // Tensor cores: one window of taps and two, the ends of both, incomplete tiles, both output types.
     { ...one, channels: 1024, taps: 8, inputs: 3, spectra: 37 },
     { ...one, channels: 1024, taps: 1, spectra: 17 },
     { ...one, channels: 1024, taps: 13, outputType: 'ci4', spectra: 16 },
@@ -52,7 +52,7 @@ function sizes(): void {
     { ...one, channels: 1024, taps: 16, inputs: 2, spectra: 50 },
     { ...one, channels: 1024, taps: 17, spectra: 40 },
     { ...one, channels: 1024, taps: 18, spectra: 20 },
-    // One block to a spectrum of 4096: part-filled units, more of them than blocks, odd taps, taps that stay in L2.
+    // One block to a spectrum of 4096: incomplete units, more of them than blocks, odd taps, taps that stay in L2.
     { ...one, channels: 4096, taps: 8, inputs: 3, spectra: 35 },
     { ...one, channels: 4096, taps: 8, inputs: 5, spectra: 900 },
     { ...one, channels: 4096, taps: 16, inputs: 2, spectra: 18 },
@@ -61,7 +61,7 @@ function sizes(): void {
     { ...one, channels: 4096, taps: 17, inputs: 2, spectra: 40 },
     { ...one, channels: 4096, taps: 18, spectra: 6 },
     { ...one, channels: 4096, taps: 4, inputType: 'i8', spectra: 7 },
-    // One pass: every radix, odd lengths, tiles of 2 to 64 spectra, part-filled rows, real samples.
+    // One pass: every radix, odd lengths, tiles of 2 to 64 spectra, incomplete rows, real samples.
     { ...one, channels: 132, taps: 8, inputs: 3, spectra: 75 },
     { ...one, channels: 143, taps: 5, inputs: 2, spectra: 40 },
     { ...one, channels: 1000, taps: 8, inputs: 2, spectra: 37 },
@@ -102,7 +102,7 @@ function sizes(): void {
       const inputs = 4;
       const samples = channels * 30;
       const base = { ...one, inputs, polarisations: 2 as const, channels, taps: 8, blockSamples: samples };
-      // Full scale keeps its rms with the usual gain: up to 0.6 of that leaves one part in ten beyond the rails.
+      // Full scale keeps its rms with the nominal gain: up to 0.6 of that, one part in ten saturates.
       const usual = planChannelise(base).gains;
       assert.ok(typeof usual === 'number');
       const gains = Float64Array.from(
@@ -170,7 +170,7 @@ function sizes(): void {
       }
       at += block.samples;
     }
-    // Kernels and what they hold live with the session; buffers, tables and events must not.
+    // Kernels and their memory live with the session; buffers, tables and events must not.
     const again = await prepareCudaChanneliser(plan, backend);
     const during = backend.session.held;
     await again.close();

@@ -1,20 +1,21 @@
-// Delays of inputs: where each one's rows open, and what whole samples leave, a phase for each channel and spectrum,
-// straight in both.
+// Delays of inputs: the opening of each one's rows, and the part beyond whole samples, a phase for each channel and
+// spectrum, linear in both.
 //
-// Rows open at any sample, and loads of several samples want theirs at multiples of OPENS_AT bytes. So a row is read from
-// up to ROTATIONS - 1 samples before its opening, and the taps move along: sample n of a spectrum then stands at
-// n + rotation, the last ones at the front of the next row. The transform of that is turned by whole steps a channel,
-// which the phases take back.
+// Rows open at any sample, and loads of several samples must be at multiples of OPENS_AT bytes. So a row is read from
+// up to ROTATIONS - 1 samples before its opening, and the taps are shifted too: sample n of a spectrum is then at n +
+// rotation, the last ones at the front of the next row. This rotates the transform's phases by whole steps a channel,
+// which the delays' phases correct.
 //
-// Set by the plan besides shape.cuh: DELAYED (1: every launch is told delays), OPENS_AT.
+// Set by the plan besides shape.cuh: DELAYED (1: every launch has delays), OPENS_AT.
 #pragma once
 #include "shape.cuh"
 
 constexpr int SAMPLE_SIZE = (REAL ? 1 : 2) * SAMPLE_BYTES, PERIOD = (REAL ? 2 : 1) * CHANNELS;
 
-// delays : [a]. Phases are parts of 2^64 of a turn, so that whole turns drop out and counting spectra costs no digits.
+// delays : [a]. Phases are fractions of a turn times 2^64, so that whole turns are dropped and counting spectra costs
+// no precision.
 struct InputDelay {
-  uint64_t phase, phaseStep;  // at the zero frequency: of spectrum 0, and more a spectrum
+  uint64_t phase, phaseStep;  // at the zero frequency: of spectrum 0, and the increment per spectrum
   float slope, slopeStep;     // turns a channel
   int opening;                // bytes of the row before spectrum 0's window
   int padding;
@@ -26,7 +27,7 @@ __device__ __forceinline__ int openingOf(const InputDelay *delays, unsigned inpu
 }
 __device__ __forceinline__ int rotationOf(int opening) { return opening % OPENS_AT / SAMPLE_SIZE; }
 
-// Of one spectrum of one input: turns at the zero frequency, turns a channel, and the unit of APART channels.
+// For one spectrum of one input: turns at the zero frequency, turns a channel, and the factor for APART channels.
 struct Turn {
   float phase, slope;
   float2 step;
@@ -37,7 +38,7 @@ __device__ __forceinline__ float2 exactUnit(float turns) {
   sincospif(2 * turns, &unit.y, &unit.x);
   return unit;
 }
-// Within 2^-20, which integers do not feel.
+// Within 2^-20, below the rounding of integers.
 __device__ __forceinline__ float2 unitAt(float turns) {
   if constexpr (OUTPUT_FLOAT) return exactUnit(turns);
   const float angle = 6.2831853f * (turns - rintf(turns));
@@ -56,13 +57,13 @@ __device__ __forceinline__ Turn turnOf(const InputDelay *delays, unsigned input,
   return turn;
 }
 
-// Channels as the sky has them, from the zero frequency: the upper half of a complex transform is negative.
+// Channels relative to the zero frequency: the upper half of a complex transform is negative.
 __device__ __forceinline__ int fromZero(unsigned bin) {
   return REAL || bin < (CHANNELS + 1) / 2 ? (int)bin : (int)bin - CHANNELS;
 }
 
-// COUNT values whose phases are equal steps apart: each unit is 2 cos(step) times the last less the one before. That
-// gathers errors with the square of their number, too much for floats.
+// COUNT values whose phases are equally spaced: each is 2 cos(step) times the last less the one before. Errors grow
+// with the square of their number, too much for floats.
 template <int COUNT, class Get, class Put>
 __device__ __forceinline__ void delayRun(Turn turn, int first, int offset, Get get, Put put) {
   float2 unit = unitAt(fmaf(turn.slope, (float)first, turn.phase));
@@ -82,8 +83,8 @@ __device__ __forceinline__ void delayRun(Turn turn, int first, int offset, Get g
   }
 }
 
-// Bins first + k APART, k < R: of complex samples the upper half of them are negative, two runs. What falls otherwise, one
-// by one.
+// Bins first + k APART, k < R: for complex samples the upper half of them is negative, two runs. Other cases are
+// computed one by one.
 template <int R, int APART, class Get, class Put>
 __device__ __forceinline__ void delayBins(Turn turn, unsigned first, Get get, Put put) {
   if constexpr (REAL) {
@@ -98,7 +99,7 @@ __device__ __forceinline__ void delayBins(Turn turn, unsigned first, Get get, Pu
   }
 }
 
-// The same of parts in arrays of their own.
+// The same for parts in arrays of their own.
 template <int R>
 __device__ __forceinline__ void delayParts(Turn turn, unsigned first, float (&re)[R], float (&im)[R]) {
   delayBins<R, CHANNELS / R>(

@@ -1,4 +1,4 @@
-/** One prepared kernel, or two: spectra of voltages that lie on the card. */
+/** One prepared kernel, or two: spectra of voltages on the card. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceFacts } from '../../backend/cuda/device.js';
 import type { Kernel } from '../../backend/cuda/kernels.js';
@@ -23,8 +23,8 @@ import { planTensor, TENSOR_WORK, type TensorPlan } from './tensor.js';
 import type { ChannelisePlan } from '../plan.js';
 
 /**
- * voltages : [a][pitch]; sample 0 of each row opens the window of spectrum 0, or, where the plan has delays, the sample that
- * the delay of its input says. Behind the last sample of every row 16 bytes can be read.
+ * voltages : [a][pitch]; sample 0 of each row opens the window of spectrum 0, or, where the plan has delays, the sample
+ * given by its input's delay. After the last sample of every row 16 bytes can be read.
  */
 export interface DeviceVoltages {
   readonly pointer: DevicePointer;
@@ -34,8 +34,8 @@ export interface DeviceVoltages {
 interface ChanneliseEngine {
   /**
    * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; delays : [a], as
-   * `writeDelays` writes them, where the plan has them. Says whether powers were summed on the way, which takes a block with
-   * room for them and kernels that can.
+   * written by `writeDelays`, where the plan has them. Returns whether powers were summed, which needs a block with
+   * memory for them and kernels that can.
    */
   launch(
     from: DeviceVoltages,
@@ -45,30 +45,30 @@ interface ChanneliseEngine {
     out: CudaSpectraBlock,
     stream: Stream,
   ): PowerCells | undefined;
-  /** Where powers were asked for and these kernels sum them. */
+  /** Whether powers were requested and these kernels sum them. */
   readonly sumsPowers: boolean;
-  /** For people: which kernels, how many passes. */
+  /** For reports: the kernels, the number of passes. */
   readonly description: string;
 }
 
 export interface EngineOptions {
-  /** `general` leaves the tensor cores alone, to compare with. */
+  /** `general` does not use the tensor cores, for comparison. */
   readonly kernels?: 'best' | 'general';
-  /** A flagger with windows of so many spectra comes next: powers are summed on the way, where the kernels can. */
+  /** A flagger with windows of so many spectra follows: powers are summed, where the kernels can. */
   readonly powers?: number;
 }
 
 /**
- * Multiprocessors that are left to a flagger by a filter of which one block takes all of another: there powers are summed, looked
- * at and zeroed while the next block is filtered, and not between the two.
+ * Multiprocessors that persistent filters leave to a flagger: its powers are summed, tested and zeroed while the next
+ * block is filtered, and not between the two.
  */
 const LEFT_TO_FLAGGER = 4;
 
-/** Blocks of one to a multiprocessor, at the most so many; `isFlagged`: their powers are summed on the way. */
+/** Blocks, one per multiprocessor, at most so many; `isFlagged`: their powers are summed too. */
 const blocksOn = ({ multiprocessors }: DeviceFacts, most: number, isFlagged: boolean): number =>
   Math.min(most, Math.max(1, multiprocessors - (isFlagged ? LEFT_TO_FLAGGER : 0)));
 
-/** Between two passes no more than this lies on the card at a time. */
+/** The most memory between two passes. */
 const MOST_SCRATCH_BYTES = 256 * 2 ** 20;
 
 export async function prepareEngine(
@@ -79,7 +79,7 @@ export async function prepareEngine(
   { kernels: kind = 'best', powers: asked = 0 }: EngineOptions = {},
 ): Promise<ChanneliseEngine> {
   const { device } = backend.session;
-  // Windows that begin anywhere are summed by whoever judges them.
+  // Windows that begin anywhere are summed by the flagger.
   const powers = asked >= LONG_WINDOW;
   const card = { ...device, path: backend.path };
   const tensor = kind === 'best' ? planTensor(plan, card) : undefined;
@@ -92,9 +92,9 @@ export async function prepareEngine(
 
 /** Cells of powers beside blocks, for kernels that sum them. */
 interface PowerSums {
-  /** Those of so many spectra, for the windows that the block has room for, where it has any. */
+  /** Cells for so many spectra, for the windows that the block has memory for, if any. */
   cellsOf(spectra: number, out: CudaSpectraBlock): PowerCells | undefined;
-  /** Tells a kernel where they are, in the structure at `at` of its arguments; zeros first those that it adds to. */
+  /** Sets the cells in the structure at `at` of a kernel's arguments; zeroes first those that it adds to. */
   open(
     put: ReturnType<typeof writer>,
     at: number,
@@ -133,7 +133,7 @@ interface PreparedPass {
   readonly pass: ChannelisePass;
   readonly kernel: Kernel;
   readonly put: ReturnType<typeof writer>;
-  /** The most blocks that work at once. */
+  /** The most concurrent blocks. */
   readonly blocks: number;
 }
 
@@ -162,7 +162,7 @@ async function prepareGeneral(
   const scratch = closers.keep(
     session.allocate('half-made spectra', Math.max(8, scratchBytes * itemsAtOnce)),
   );
-  // Of each pass, whether it sums powers or not.
+  // For each pass, with and without sums of powers.
   const twiddles: DeviceMemory[] = [];
   for (const { radices, points } of plain.passes)
     twiddles.push(await upload('twiddles', radices ? levelTwiddles(radices) : twiddleTable(points)));

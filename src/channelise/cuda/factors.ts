@@ -1,4 +1,4 @@
-/** Which transforms a length is made of, and how one too long for a block is cut in two. */
+/** The transforms that make up a length, and the split in two of one too long for a block. */
 
 interface Factors {
   /** Largest first: the first level of a transform needs no twiddles. Their product is the length. */
@@ -8,7 +8,10 @@ interface Factors {
 /** The longest transform a thread does in registers. */
 const MOST_POINTS = 16;
 
-/** The radices of a length that primes up to 13 make up: as few as can be, and those as small; nothing for any other. */
+/**
+ * The radices of a length with prime factors up to 13: as few as possible, then as small as possible; undefined for
+ * other lengths.
+ */
 export function factorise(length: number): Factors | undefined {
   let rest = length;
   for (const prime of [2, 3, 5, 7, 11, 13]) {
@@ -17,7 +20,7 @@ export function factorise(length: number): Factors | undefined {
   return rest === 1 ? { radices: fewest(length, MOST_POINTS, new Map()) ?? [] } : undefined;
 }
 
-/** None of them larger than `most`, nor than the one before it. */
+/** None of them larger than `most`, or than the one before it. */
 function fewest(
   length: number,
   most: number,
@@ -41,7 +44,7 @@ const costsLess = (some: readonly number[], others: readonly number[]): boolean 
   some.length === others.length ? sum(some) < sum(others) : some.length < others.length;
 
 interface Split {
-  /** Made up of small factors, always. */
+  /** Always a product of small factors. */
   readonly first: number;
   readonly second: number;
   /** Whether the second is too. */
@@ -49,9 +52,9 @@ interface Split {
 }
 
 /**
- * length = first · second, where small factors make up both: the second as long as a block does well, `wellPoints`, so
- * that of the first, which reads voltages column by column, a block takes many columns side by side; or as square as can
- * be, where that leaves too much. Else the small factors apart.
+ * length = first · second, where both have small factors: the second as long as suits a block, `wellPoints`, so that a
+ * block processes many columns of the first, which reads voltages column by column; or as square as possible, where
+ * that leaves too much. Otherwise the small factors are separated.
  */
 export function splitPoints(
   length: number,

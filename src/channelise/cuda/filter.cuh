@@ -1,8 +1,9 @@
-// The polyphase filter of one tile: y[n] = sum over tau of h[tau P + n] x[(k + tau) P + n], for COLUMNS columns of a spectrum.
+// The polyphase filter of one tile: y[n] = sum over tau of h[tau P + n] x[(k + tau) P + n], for COLUMNS columns of a
+// spectrum.
 //
-// voltages : [a][pitch], one input's row: its sample 0 opens the window of spectrum 0, or stands `rotation` samples before it
-// (delays.cuh).
-// taps : [tau][n], float32; for 8-bit samples [tau / 2][n], two 16-bit taps a word, so that dp2a sums exactly.
+// voltages : [a][pitch], one input's row: its sample 0 opens the window of spectrum 0, or is `rotation` samples before
+// it (delays.cuh). taps : [tau][n], float32; for 8-bit samples [tau / 2][n], two 16-bit taps a word, so that dp2a sums
+// exactly.
 #pragma once
 #include "delays.cuh"
 #include "shape.cuh"
@@ -22,8 +23,8 @@ using SamplePair = short2;
 using SamplePair = float2;
 #endif
 
-// One column of SPECTRA spectra, the first of which opens at row `first`. INSIDE: every row is there; else rows past the
-// last one repeat it, where nothing is asked of them.
+// One column of SPECTRA spectra, the first of which opens at row `first`. INSIDE: every row exists; else the last one
+// is repeated for rows past it, which are not used.
 template <int SPECTRA, int COLUMNS, bool INSIDE>
 __device__ __forceinline__ void filterColumn(const Sample *input, int column, int first, int lastRow, const Tap *taps,
                                              Sum (&re)[SPECTRA], Sum (&im)[SPECTRA]) {
@@ -70,13 +71,13 @@ __device__ __forceinline__ void filterColumn(const Sample *input, int column, in
 }
 
 #if SAMPLE_BYTES == 1
-// Of the first word of a row, its bytes and those of the next row that stand for the ones before its opening.
+// For the first word of a row, its bytes and those of the next row that replace the ones before its opening.
 __device__ __forceinline__ unsigned int selectorOf(int column, int rotationBytes) {
   return column > 0 || rotationBytes == 0 ? 0x3210 : rotationBytes == 1 ? 0x3214 : rotationBytes == 2 ? 0x3254 : 0x3654;
 }
 
-// Two neighbouring columns of 8-bit samples: a word of each row holds (re, im, re, im). Rows r and r + 1 side by side are
-// what two taps meet, and dp2a takes both at once. `selector`, where DELAYED: what is taken of a row and the next.
+// Two neighbouring columns of 8-bit samples: a word of each row holds (re, im, re, im). Rows r and r + 1 side by side
+// are multiplied by two taps with one dp2a. `selector`, where DELAYED: selects bytes of a row and the next.
 template <int SPECTRA, int COLUMNS, bool INSIDE>
 __device__ __forceinline__ void filterColumnPair(const Sample *input, int column, int first, int lastRow,
                                                  const Tap *taps, [[maybe_unused]] unsigned int selector,

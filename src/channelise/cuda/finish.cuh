@@ -1,4 +1,4 @@
-// What every pass is told, and the last step of a spectrum: gain, rounding, saturation.
+// The arguments of every pass, and the last step of a spectrum: gain, rounding, saturation.
 //
 // Set by the plan besides shape.cuh: ONE_FACTOR (1: the same for all inputs and channels).
 #pragma once
@@ -33,11 +33,11 @@ __device__ __forceinline__ bool isThere(const Work &work, unsigned input, unsign
          (work.missing == nullptr || !work.missing[(int64_t)input * work.spectra + spectrum]);
 }
 
-// x factor, as bytes (re, im). Hardly ever does anything pass the rails: only then are values clamped and counted.
+// x factor, as bytes (re, im). Saturation is very rare: only then are values clamped and counted.
 template <int VALUES>
 __device__ __forceinline__ void roundAll(const float2 (&x)[VALUES], const float (&factors)[VALUES],
                                          uint16_t (&rounded)[VALUES], int &saturated) {
-  constexpr float MAGIC = 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest, halves to the even one
+  constexpr float MAGIC = 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest, halves to even
   float largest = 0;
 #pragma unroll
   for (int k = 0; k < VALUES; ++k) {
@@ -51,7 +51,7 @@ __device__ __forceinline__ void roundAll(const float2 (&x)[VALUES], const float 
   if (largest >= RAIL + 0.5f) {
 #pragma unroll
     for (int k = 0; k < VALUES; ++k) {
-      // The rails are odd: half a step past one is rounded away from it, to the even number, and so is past it.
+      // The rails are odd: half a step past one is rounded away from it, to the even number, which is past it.
       const float re = x[k].x * factors[k], im = x[k].y * factors[k];
       saturated += (fabsf(re) >= RAIL + 0.5f) + (fabsf(im) >= RAIL + 0.5f);
       const unsigned int clampedRe = __float_as_uint(fminf(fmaxf(re, -RAIL), RAIL) + MAGIC);

@@ -1,5 +1,4 @@
-// Sizes and arguments of channelise-long.cu; loads that stay where they are asked for, and words that the compiler may not
-// work out once and keep.
+// Sizes and arguments of channelise-long.cu; loads that the compiler may not move, and values that it must recompute.
 #pragma once
 #include "delays.cuh"
 #include "integers.cuh"
@@ -15,8 +14,8 @@ constexpr int ROW_BYTES = 2 * CHANNELS, QUAD_BYTES = 4 * ROW_BYTES;
 constexpr int EXCHANGE_BYTES = CHANNELS * 2 * 8, STAGE_BYTES = EXCHANGE_BYTES / 16;
 constexpr int BARRIER_BYTES = 96;
 constexpr int RING_BYTES = QUADS * QUAD_BYTES, KEPT_BYTES = KEPT * EIGHTS * 256 * 16;
-// By measurement: columns of the filter after which results go out, for they have come from scratch by then; and after
-// which the exchange is given up.
+// By measurement: columns of the filter after which results are written, since they have arrived from scratch by then;
+// and after which the exchange is released.
 constexpr int WRITE_AT = KEPT == 16 ? 8 : 12, FREE_AT = KEPT == 16 ? 15 : 16;
 static_assert(CHANNELS == 4096, "16 x 16 x 16 points");
 static_assert(OPENS_AT == 16, "where the copy engine begins, and how much it takes");
@@ -44,12 +43,12 @@ __device__ __forceinline__ PowerCell *cellsOf(const LongWork &work, int input, i
 }
 __device__ __forceinline__ int asTheyLie(int row) { return row; }
 
-__device__ __forceinline__ uint4 loadTaps(const unsigned char *p) {  // volatile: stays where it is asked for
+__device__ __forceinline__ uint4 loadTaps(const unsigned char *p) {  // volatile: stays in place
   uint4 v;
   asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
-// Past L1, which has not seen what the copy engine wrote.
+// Bypasses L1, which is not coherent with the copy engine.
 __device__ __forceinline__ uint4 loadScratch(const uint4 *p) {
   uint4 v;
   asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3},[%4];"
@@ -58,11 +57,11 @@ __device__ __forceinline__ uint4 loadScratch(const uint4 *p) {
                : "memory");
   return v;
 }
-// What has been read once is of no use to anybody: L2 need not carry it to memory.
+// Data that have been read once: L2 need not write them to memory.
 __device__ __forceinline__ void discardLine(const uint4 *p) {
   asm volatile("discard.global.L2 [%0], 128;" ::"l"(p) : "memory");
 }
-// Hidden from the compiler, which would work out places once, and keep them in registers it does not have.
+// Hidden from the compiler, which would compute addresses once, and run out of registers.
 __device__ __forceinline__ int hidden(int value) {
   asm volatile("" : "+r"(value));
   return value;
@@ -79,7 +78,7 @@ __device__ __forceinline__ void storeFloats(uint32_t to, float a, float b, float
   asm volatile("st.shared.v4.f32 [%0],{%1,%2,%3,%4};" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
 }
 
-// What a unit's spectra are turned by, phase, slope and its step, [UNIT]; behind them where its rows open.
+// The phases of a unit's spectra, phase, slope and its step, [UNIT]; after them the openings of its rows.
 constexpr int UNIT_TURN_BYTES = UNIT * 16 + 16;
 __device__ __forceinline__ void keepTurns(const LongWork &work, int input, int first, int lane, uint32_t to) {
   if (lane == UNIT) {

@@ -1,4 +1,7 @@
-/** The channeliser for 4096 channels (channelise-long.cu): when it can be had, with which numbers, and its tables. */
+/**
+ * The channeliser for 4096 channels (channelise-long.cu): when it can be used, the numbers it is compiled with, and its
+ * tables.
+ */
 import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
@@ -16,16 +19,16 @@ interface LongCard extends CardLimits {
 }
 
 export interface LongPlan {
-  /** With powers summed on the way, or without. */
+  /** With or without sums of powers. */
   readonly request: (powers: boolean) => KernelRequest;
   readonly entry: 'channeliseLong';
   readonly threads: 512;
   readonly sharedBytes: number;
-  /** Spectra that a block takes one after another. */
+  /** Spectra that a block processes one after another. */
   readonly unit: 16;
-  /** What one copy carries away: spectra, inputs, k1, k2 + 16 k3. */
+  /** The box of one copy: spectra, inputs, k1, k2 + 16 k3. */
   readonly box: readonly [number, number, number, number];
-  /** Where a block keeps results until all of a unit are there. */
+  /** The scratch of a block, for results until all of a unit are done. */
   readonly scratchBytesPerBlock: number;
 }
 
@@ -48,7 +51,7 @@ export const LONG_WORK = {
   bytes: 96 + POWER_CELLS.bytes,
 } as const;
 
-/** The copy engine takes so many bytes, from multiples of them. */
+/** The copy engine copies multiples of so many bytes, from such addresses. */
 const COPY_BYTES = 16;
 /** Compute capability 9.0. */
 const COPY_ENGINE_SINCE = 90;
@@ -59,25 +62,25 @@ const COLUMNS = 256;
 const THREADS = 512;
 const TILE = 4;
 const UNIT = 16;
-/** More rows than this beside the exchange do not fit into a block's shared memory. */
+/** More rows than this do not fit in a block's shared memory beside the exchange. */
 const MOST_TAPS = 17;
-/** Taps are kept by eights, 16 bytes. */
+/** Taps are stored by eights, 16 bytes. */
 const EIGHT = 8;
 const EIGHT_BYTES = 16;
 const EXCHANGE_BYTES = CHANNELS * 2 * 8;
 const QUAD_BYTES = 4 * 2 * CHANNELS;
 const TWIDDLE_BYTES = POINTS * 64;
 const BARRIER_BYTES = 96;
-/** Of the spectra of two units, where they are delayed, and where their rows open. */
+/** For the spectra of two units, where they are delayed, and the openings of their rows. */
 const SPECTRUM_TURN_BYTES = 2 * (UNIT * 16 + 16);
 
-/** Nothing where the plan or the card asks for other kernels. */
+/** Undefined where the plan or the card needs other kernels. */
 export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {
   const { taps, kernel } = plan;
   if (plan.channels !== CHANNELS || plan.inputType !== 'ci8' || plan.outputType === 'cf32') return undefined;
   if (taps > MOST_TAPS || kernel.kind !== 'int16') return undefined;
   if (card.capability < COPY_ENGINE_SINCE || card.path === 'dp4a') return undefined;
-  // The last samples of a delayed row stand in front of the next.
+  // The last samples of a delayed row are at the front of the next.
   const rows = taps + TILE - 1 + (plan.mostDelaySamples === undefined ? 0 : 1);
   const quads = Math.ceil(rows / 4);
   const fixedBytes =
@@ -174,7 +177,10 @@ function tapEights({ taps, kernel }: ChannelisePlan): Uint32Array {
   return table;
 }
 
-/** The eight twiddles of 16 points whose n-th is first turned by n·omega: ω W₁₆ᵏ, ω² W₈ᵏ, ω⁴, ω⁸; (re, im). */
+/**
+ * The eight twiddles of 16 points whose n-th is first multiplied by the phase n·omega: ω W₁₆ᵏ, ω² W₈ᵏ, ω⁴, ω⁸; (re,
+ * im).
+ */
 function turnsOf(omega: number): number[] {
   const turns = [
     ...[0, 1, 2, 3].map((k) => omega + k / 16),

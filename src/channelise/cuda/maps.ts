@@ -1,9 +1,9 @@
-/** How the copy engine finds its way: a view of a block of spectra, of which it carries boxes. */
+/** Tensor maps for the copy engine: a view of a block of spectra, which is copied in boxes. */
 import type { ArgumentKind, Kernel } from '../../backend/cuda/kernels.js';
 import type { CudaSession, DevicePointer } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 
-/** What cuTensorMapEncodeTiled fills. */
+/** The size of cuTensorMapEncodeTiled's result. */
 const MAP_BYTES = 128;
 export const mapArgument: ArgumentKind = { bytes: MAP_BYTES, align: MAP_BYTES, type: 'TensorMap' };
 
@@ -11,7 +11,7 @@ export const mapArgument: ArgumentKind = { bytes: MAP_BYTES, align: MAP_BYTES, t
 const UINT16 = 1;
 const PLAIN = 0;
 
-/** A view of as many dimensions as the box has, the first of them side by side; `strides` are those of the others. */
+/** A view with the dimensions of the box, the first of them contiguous; `strides` are those of the others. */
 function mapOf(session: CudaSession, argument: number, box: readonly number[]) {
   const dimensions = new BigUint64Array(box.length);
   const strides = new BigUint64Array(box.length - 1);
@@ -44,11 +44,11 @@ function mapOf(session: CudaSession, argument: number, box: readonly number[]) {
 }
 
 interface OutputMap {
-  /** For the kernel's first argument: what lies past the last spectrum is not written. */
+  /** For the kernel's first argument: values past the last spectrum are not written. */
   describe(kernel: Kernel, out: CudaSpectraBlock, spectra: number): void;
 }
 
-/** A view as (spectrum, input, k low, k high), k = k low + `low` · k high; `box` is what one copy carries away. */
+/** A view as (spectrum, input, k low, k high), k = k low + `low` · k high; `box` is the box of one copy. */
 export function outputMap(
   session: CudaSession,
   { inputs, channels, low }: { readonly inputs: number; readonly channels: number; readonly low: number },

@@ -17,7 +17,7 @@ import { planFused, WORK, type FusedPlan } from './plan.js';
 import { factorTable, levelTwiddles, powerPlaces, tapTable, twiddleTable } from './tables.js';
 
 const WINDOW = 128;
-/** Blocks of a grid, fewer than there is work. */
+/** Blocks of a grid, fewer than there are tiles. */
 const BLOCKS = 3;
 
 interface Made {
@@ -46,7 +46,7 @@ async function channelise(
   const outPitchBytes = roundUp(spectra * sampleBytes, 128);
   const outBytes = new Uint8Array(channels * inputs * outPitchBytes).fill(0x55);
   const { cells, perWindow } = cellsIn(outputType, spectra, WINDOW);
-  // Integers are added to what is there, floats written over it.
+  // Integers are added to the existing values, floats overwrite them.
   const words = new BigUint64Array(cells * inputs * channels).fill(isFloat ? 0x5555555555555555n : 0n);
   const items = inputs * Math.ceil(spectra / span);
   const scratch = new Uint8Array(Math.max(8, scratchBytes * items));
@@ -153,7 +153,7 @@ for (const { spectra, sharedBytes = 232_448, isSummed = true, ...shape } of shap
     let others = 0;
     out.forEach((value, n) => {
       const off = Math.abs(value - expected[n]);
-      // Half a level may fall to either side.
+      // A value at half a level may be rounded either way.
       assert.ok(off <= (outputType === 'cf32' ? 1e-4 * rms : 1), `${n}: off by ${off} at ${rms} rms`);
       if (off > 1e-4 * rms) others++;
     });

@@ -1,4 +1,4 @@
-/** What can be told of the card's channeliser without a card: lengths, passes, tables. */
+/** Tests of the card's channeliser that need no card: lengths, passes, tables. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomStream } from '../../core/random.js';
@@ -124,7 +124,7 @@ describe('tables', () => {
     const table = tapTable(plan({ channels: 2, taps: 3, coefficients }));
     const pair = (low: number, high: number): number => (low & 0xffff) | (high << 16);
     assert.deepEqual([...table], [pair(32767, 8192), pair(-16384, 1), pair(-2, 0), pair(3, 0)]);
-    // Rows that open at odd samples are read from one before: sample 0 stands at 1, sample 1 in front.
+    // Rows that open at odd samples are read from one before: sample 0 is at 1, sample 1 in front.
     const delayed = tapTable(plan({ channels: 2, taps: 3, coefficients, mostDelaySamples: 1 }));
     assert.deepEqual([...delayed.slice(0, 4)], [...table]);
     assert.deepEqual([...delayed.slice(4)], [pair(-16384, 1), pair(32767, 8192), pair(3, 0), pair(-2, 0)]);
@@ -143,7 +143,7 @@ describe('tables', () => {
     const bits = (a: number, at: number): bigint => table.getBigUint64(a * INPUT_DELAY.bytes + at, true);
     assert.equal(bits(0, INPUT_DELAY.phase), 1n << 62n);
     assert.equal(bits(0, INPUT_DELAY.phaseStep), 3n << 62n);
-    // What is just below a whole turn: 2⁶⁴ − 1e-9 · 2⁶⁴, to a double's digits.
+    // Just below a whole turn: 2⁶⁴ − 1e-9 · 2⁶⁴, to a double's precision.
     const below = (1n << 64n) - bits(1, INPUT_DELAY.phase);
     assert.ok(Math.abs(Number(below) / 2 ** 64 - 1e-9) < 2 ** -53);
     assert.equal(bits(1, INPUT_DELAY.phaseStep), 3n << 62n);
@@ -171,7 +171,7 @@ describe('tables', () => {
   });
 
   it('levels turn what the ones before have made, digits in the order they lie in', () => {
-    // Done in place: digit by digit over [n0][n1][n2], each level first turning its points by the table.
+    // Done in place: digit by digit over [n0][n1][n2], each level first multiplying its points by the twiddles.
     for (const radices of [[4, 3], [3, 2, 5], [2, 3, 2, 2], [7]]) {
       const points = radices.reduce((product, radix) => product * radix, 1);
       const random = randomStream(6, points);
@@ -240,7 +240,7 @@ describe('tensor cores', () => {
       const tensor = planTensor(one, hopper);
       assert.ok(tensor);
       const tables = tensorTables(one, tensor.sign);
-      // x[member][time] of one pair of channels, as the ring would hold it
+      // x[member][time] of one pair of channels, as in the ring
       const x = [0, 1].map(() => Int8Array.from({ length: 32 }, () => random.below(256) - 128));
       for (const [pair, n1] of [
         [0, 0],
@@ -365,7 +365,7 @@ const dft = (x: readonly (readonly number[])[], k: number): number[] =>
   );
 
 /**
- * The sum that a lane's row and column get: high and low digits in turn, the sparse product of times 0–15, where the row's
+ * The sum for a lane's row and column: high and low digits in turn, the sparse product of times 0–15, where the row's
  * channel has every second pair of operands, and the dense one of times 16–19 (PTX ISA, mma.sp.m16n8k32 and m16n8k16).
  */
 function productOf(

@@ -1,6 +1,6 @@
 /**
- * How a channeliser runs on a card: in how many passes, compiled with which numbers, launched how. Pure, so that every
- * plan can be checked, and compiled, on a machine without a card.
+ * How a channeliser runs on a card: the number of passes, the numbers kernels are compiled with, the launch. Pure, so
+ * that every plan can be checked, and compiled, on a machine without a card.
  */
 import { structure } from '../../backend/cuda/arguments.js';
 import type { ArgumentKind, KernelRequest } from '../../backend/cuda/kernels.js';
@@ -27,33 +27,33 @@ export interface ChannelisePass {
   readonly request: KernelRequest;
   readonly entry: string;
   readonly threads: number;
-  /** Blocks that a multiprocessor holds at once. */
+  /** Concurrent blocks of a multiprocessor. */
   readonly blocks: number;
   readonly sharedBytes: number;
   /** Blocks' worth of work for each tile of an input. */
   readonly groups: number;
-  /** How many points this pass transforms. */
+  /** The number of points of this pass. */
   readonly points: number;
-  /** Made up of these; nothing where they are summed as they are. */
+  /** Its radices; undefined where it is computed as plain sums. */
   readonly radices: readonly number[] | undefined;
 }
 
 /** One or two passes of the general kernels. */
 export interface FusedPlan {
   readonly passes: readonly ChannelisePass[];
-  /** Whether a real sample's neighbour is taken as its imaginary part, and parted again at the end. */
+  /** Whether two neighbouring real samples are transformed as one complex one, and separated at the end. */
   readonly folded: boolean;
   /** Columns of a spectrum: the points of all passes together. */
   readonly columns: number;
-  /** Spectra that a block turns round together: rows of output are this long. */
+  /** Spectra that a block transposes together: the length of output rows. */
   readonly span: number;
   /** Between passes, for each row of `span` spectra of an input; 0 with one pass. */
   readonly scratchBytes: number;
-  /** Powers are summed on the way (powers.cuh). */
+  /** Powers are summed too (powers.cuh). */
   readonly sumsPowers: boolean;
 }
 
-/** A flagger comes next: powers are summed, where a block has whole rows of what is summed at once. */
+/** A flagger follows: powers are summed, if a block has whole rows of them. */
 interface FusedOptions {
   readonly powers?: boolean;
 }
@@ -172,7 +172,7 @@ function plainPass(
   };
 }
 
-/** Rows are read from multiples of so many bytes: where 8-bit samples are taken by words, of a word's. */
+/** Rows are read from multiples of so many bytes: those of a word, where 8-bit samples are read by words. */
 const opensAtOf = (plan: ChannelisePlan, inPairs: boolean): number =>
   inPairs && sampleBytes(plan.inputType) === 1 ? WORD_BYTES : 1;
 
@@ -196,13 +196,16 @@ export function planFused(
   };
 }
 
-/** How blocks work that sum powers besides; nothing where they cannot. Integers are summed as rows leave, floats as tiles are done. */
+/**
+ * The shape of blocks that also sum powers; undefined where they cannot. Integers are summed as rows are written,
+ * floats as tiles are done.
+ */
 function summedShape({ outputType, sampling }: ChannelisePlan, shape: Shape): Shape | undefined {
   if (outputType !== 'cf32') return shape.span === SUMMED_AT_ONCE ? shape : undefined;
   return sampling === 'complex' && shape.tile >= 4 && shape.span <= SUMMED_AT_ONCE ? shape : undefined;
 }
 
-/** Rows of 32 bytes where a block holds them; where none fit, shorter ones are slower and as right. */
+/** Rows of 32 bytes if they fit in a block; shorter ones are slower, with the same result. */
 const SPANS_OF_TWO_PASSES = [16, 8, 4, 2] as const;
 
 function planTwoPasses(plan: ChannelisePlan, card: CardLimits, wantsPowers: boolean): FusedPlan {

@@ -1,4 +1,7 @@
-/** Powers beside what the channeliser makes on a card, against a plain count over its spectra. Skipped without one, saying so. */
+/**
+ * Powers summed by the channeliser on a card, against a plain count over its spectra. Skipped without a card, with a
+ * message.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
@@ -20,9 +23,9 @@ if (!presence.present)
   it('powers of the channeliser on a card', { skip: `${presence.reason}; ${presence.fix}` }, () => undefined);
 else describe('powers beside what the channeliser makes on a card', powersOnCard);
 
-/** Windows of so many spectra are what a flagger behind asks for. */
+/** A flagger's windows have so many spectra. */
 const WINDOW = 128;
-/** sums : [w][c][a][S1, S2] of what the channeliser left beside the block. */
+/** sums : [w][c][a][S1, S2] that the channeliser stored beside the block. */
 async function madeSums(
   session: CudaSession,
   { shape, powersRoom }: CudaSpectraBlock,
@@ -48,7 +51,7 @@ function powersOnCard(): void {
   });
   after(() => cuda.close());
 
-  /** Spectra are those made without powers, powers are theirs; `isMade` says whether there are any. */
+  /** Spectra equal those made without powers, powers are right; `isMade` is whether there are any. */
   async function agree(
     options: ChanneliseOptions,
     blocks: readonly VoltageBlock[],
@@ -88,7 +91,7 @@ function powersOnCard(): void {
       } else assert.deepEqual(sums, expected);
     }
     assert.equal(channelisers[1].saturated, channelisers[0].saturated);
-    // Whoever has no room for them gets spectra all the same.
+    // Blocks without memory for powers get spectra all the same.
     channelisers[1].reset();
     await channelisers[1].run(blocks[0], plain);
     assert.equal(plain.powers, undefined);

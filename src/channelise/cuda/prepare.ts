@@ -1,6 +1,6 @@
 /**
- * The F-engine on a card. Samples wait there between blocks: a new block is copied behind them, by the bus alone, while
- * the one before it is still being filtered.
+ * The F-engine on a card. Samples are kept there between blocks: a new block is copied after them, over the bus only,
+ * while the one before it is still being filtered.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { PowerCells } from '../../backend/cuda/power-cells.js';
@@ -26,12 +26,12 @@ import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from '../stream.js';
 
 interface CudaChanneliser extends Channeliser {
-  /** For people: which kernels, how many passes. */
+  /** For reports: the kernels, the number of passes. */
   readonly description: string;
   /**
-   * Outside the stream: the spectra of voltages that lie on the card already, in order on the compute stream. Nothing
-   * waits for anything, and no history is kept. Where the plan has delays, they say from which sample each row is read:
-   * delays : [a], as `writeDelays` writes them.
+   * Outside the stream: the spectra of voltages on the card, in order on the compute stream. Does not wait, and keeps
+   * no history. Where the plan has delays, they give the first sample of each row: delays : [a], as written by
+   * `writeDelays`.
    */
   filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, delays?: DeviceMemory): void;
 }
@@ -56,7 +56,7 @@ async function makeChanneliser(
   const { inputs, blockSamples, capacity } = plan;
   const { compute, upload } = session.streams;
   const sampleBytes = voltageSizeBytes(plan.inputType);
-  // Beside the samples that wait there is room for the longest block; rows that open anywhere are read 16 bytes further.
+  // Memory for the waiting samples and the longest block; rows that open anywhere are read 16 bytes further.
   const pitchBytes = roundUp((mostWaiting(plan) + blockSamples) * sampleBytes + 16, 128);
   const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
   const pin = (what: string, bytes: number): PinnedMemory =>
@@ -68,7 +68,7 @@ async function makeChanneliser(
   const { moveWaiting } = await shop.prepare(planStream());
   const buffers = [0, 1].map(() => ({
     memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
-    /** Nobody reads the buffer any more. */
+    /** The buffer is no longer being read. */
     done: createEvent(),
   }));
   const missing = allocate('missing spectra', inputs * capacity);
@@ -84,7 +84,7 @@ async function makeChanneliser(
     };
   }
   const uploaded = createEvent();
-  /** Pinned copy of pageable voltages on their way; made when first needed. */
+  /** Pinned copy of pageable voltages in transfer; made when first needed. */
   let staging: PinnedMemory | undefined;
   const stream = openStream(plan);
   let which = 0;
@@ -98,7 +98,7 @@ async function makeChanneliser(
   };
   clearCount();
 
-  /** Before a stream's first sample there is nothing: zeros, which are missing, and never what some float was. */
+  /** Before a stream's first sample there are zeros, marked missing, never old float values. */
   const clearRows = (): void => {
     if (!delayed) return;
     for (const { memory } of buffers)
@@ -106,7 +106,7 @@ async function makeChanneliser(
   };
   clearRows();
 
-  /** Copies the block behind the samples that wait. */
+  /** Copies the block after the waiting samples. */
   async function append(voltages: VoltageBlock, waiting: number): Promise<void> {
     const { memory, done } = buffers[which];
     const rowBytes = voltages.samples * sampleBytes;
@@ -114,7 +114,7 @@ async function makeChanneliser(
     let host = session.pinnedAddress(voltages.voltages);
     const pinned = host !== undefined;
     if (host === undefined) {
-      await uploaded.passed(); // the staging memory may still be on its way
+      await uploaded.passed(); // the staging memory may still be in transfer
       staging ??= pin('voltages', inputs * blockSamples * sampleBytes);
       const { buffer, byteOffset, byteLength } = voltages.voltages;
       new Uint8Array(staging.buffer).set(new Uint8Array(buffer, byteOffset, byteLength));
@@ -134,7 +134,7 @@ async function makeChanneliser(
     if (pinned) await uploaded.passed();
   }
 
-  /** missing : [a][t] on the card, or nothing where every spectrum is there. */
+  /** missing : [a][t] on the card, or undefined where every spectrum is there. */
   async function sendMissing(step: StreamStep): Promise<DeviceMemory | undefined> {
     if (step.gaps.length === 0) return undefined;
     await missingSent.passed();
@@ -186,7 +186,7 @@ async function makeChanneliser(
     return powers;
   }
 
-  /** What the next window needs goes to the front of the other buffer. */
+  /** Moves the samples for the next window to the front of the other buffer. */
   function moveOn(step: StreamStep, inAll: number): void {
     if (step.consumed === 0) return;
     const bytes = (inAll - step.consumed) * sampleBytes;
@@ -246,7 +246,7 @@ async function makeChanneliser(
       stream.reset();
       clearCount();
       clearRows();
-      // The next sample goes to the front, where samples may just now be moved to.
+      // The next sample goes to the front, where samples may still be being moved.
       buffers[which].done.record(compute);
     },
     close: async () => {

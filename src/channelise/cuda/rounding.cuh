@@ -1,12 +1,12 @@
-// Gain, rounding and saturation of values that leave as bytes.
+// Gain, rounding and saturation of values that are stored as bytes.
 //
-// Set by the plan: RAIL, and CLAMP (1: with these gains a value could outgrow 16 bits).
+// Set by the plan: RAIL, and CLAMP (1: with these gains a value could exceed 16 bits).
 #pragma once
 #include "integers.cuh"
 
-// Values as bytes, two complex ones to a word. Adding 1.5 * 2^23 rounds halves to the even number and leaves the whole
-// number in the last bits. Nothing is clamped on the way: extremes are kept, and only where one has passed the rails are
-// the values made and stored again, clamped and counted.
+// Values as bytes, two complex ones to a word. Adding 1.5 * 2^23 rounds halves to even and leaves the integer in the
+// last bits. Nothing is clamped at first: extremes are recorded, and only if one exceeds the rails are the values made
+// and stored again, clamped and counted.
 struct Rounding {
   uint32_t most = 0, least = 0;  // of 16-bit halves
 
@@ -24,8 +24,8 @@ struct Rounding {
     least = __vimin3_s16x2(least, reals, imaginaries);
     return __byte_perm(reals, imaginaries, 0x6240);
   }
-  // True where a value has passed the rails, and now and then where one is at them: bit 15 of each half says so, and a
-  // borrow from the lower half is made up for.
+  // True where a value exceeds the rails, and sometimes where one is at them: by bit 15 of each half, with a correction
+  // for a borrow from the lower half.
   __device__ __forceinline__ bool beyond() const {
     constexpr uint32_t ROOM = 0x7FFF - RAIL;
     return (((most + (ROOM << 16 | ROOM)) | ((ROOM + 1 << 16 | ROOM) - least)) & 0x80008000u) != 0;

@@ -1,5 +1,5 @@
-// Where things lie in a block's shared memory: a tile of points, and the rows of bytes that wait behind it; and powers of floats,
-// in the tile where its points were.
+// The layout of a block's shared memory: a tile of points, and the rows of bytes after it; and powers of floats, in the
+// tile where its points were.
 //
 // Set by the plan: N, GROUP, TILE, SPAN, R0 .. R6, THREADS, POWERS, OUTPUT_FLOAT, PASS.
 #pragma once
@@ -7,14 +7,14 @@
 
 extern __shared__ float4 memory[];
 
-// Rows of TILE points, [n][g]; 16 bytes after every 128 or more, so that threads that write one row, or two, each write to
-// banks of their own.
+// Rows of TILE points, [n][g]; 16 bytes after every 128 or more, so that threads that write one row, or two, each use
+// different banks.
 constexpr int ROWS_PER_GAP = TILE < 8 ? 16 / TILE : 2;
 __host__ __device__ constexpr unsigned placeOf(unsigned row) { return row * TILE + row / ROWS_PER_GAP * 2; }
 constexpr int TILE_ELEMENTS = (placeOf(N * GROUP) + 1) / 2 * 2;
 
-// Where point k of a butterfly lies, whose points are APART rows from each other, the first at `row`: beyond what is known
-// of the first two, all is known when compiling, unless gaps fall anywhere.
+// The place of point k of a butterfly, whose points are APART rows from each other, the first at `row`: from the first
+// two all others are known at compile time, unless gaps are irregular.
 template <int RADIX, int APART>
 __device__ __forceinline__ unsigned pointOf(unsigned row, unsigned first, unsigned second, int k) {
   if constexpr (APART % ROWS_PER_GAP == 0 || (APART == 1 && RADIX % ROWS_PER_GAP == 0))
@@ -25,8 +25,8 @@ __device__ __forceinline__ unsigned pointOf(unsigned row, unsigned first, unsign
     return first - placeOf(row) + placeOf(row + k * APART);
 }
 
-// Neighbouring butterflies of the last level make bins STEP apart: their rows of bytes change places, so that they lie in
-// banks of their own. Its own inverse.
+// Neighbouring butterflies of the last level make bins STEP apart: their rows of bytes are permuted, so that they are
+// in different banks. Its own inverse.
 constexpr int LAST_RADIX = R6 > 1 ? R6 : R5 > 1 ? R5 : R4 > 1 ? R4 : R3 > 1 ? R3 : R2 > 1 ? R2 : R1 > 1 ? R1 : R0;
 constexpr int LAST_BUT_ONE = R6 > 1 ? R5 : R5 > 1 ? R4 : R4 > 1 ? R3 : R3 > 1 ? R2 : R2 > 1 ? R1 : R1 > 1 ? R0 : 1;
 constexpr int STEP = N / LAST_RADIX / LAST_BUT_ONE;
@@ -40,19 +40,20 @@ __device__ __forceinline__ unsigned stagedRow(unsigned row) {
     return row ^ (digit % 4);
 }
 
-// Powers of a tile's bins lie in half of each row, of two butterflies in the one and of the next two in the other: banks differ.
+// Powers of a tile's bins are in half of each row, for two butterflies in the one and for the next two in the other:
+// banks differ.
 __device__ __forceinline__ float *powersAt(unsigned row) {
   return (float *)((float2 *)memory + placeOf(row)) + row / LAST_RADIX / 2 % 2 * TILE;
 }
 
-// Floats: a thread sums rows THREADS apart, tile by tile, and leaves them as a cell.
+// Floats: a thread sums rows THREADS apart, tile by tile, and stores them as a cell.
 constexpr bool FLOAT_POWERS = POWERS && PASS == 0 && OUTPUT_FLOAT;
 constexpr int POWER_ROWS = FLOAT_POWERS ? (N + THREADS - 1) / THREADS : 1;
 struct RowPowers {
   float s1[POWER_ROWS] = {}, s2[POWER_ROWS] = {};
 
   __device__ __forceinline__ void add() {
-    // Rows so far apart lie alike.
+    // Rows so far apart have the same layout.
     constexpr bool IN_STEP = THREADS % (4 * LAST_RADIX) == 0 && THREADS % ROWS_PER_GAP == 0;
     const float *first = powersAt(threadIdx.x);
 #pragma unroll

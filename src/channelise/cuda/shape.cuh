@@ -1,8 +1,8 @@
-// What the plan fixes for every kernel of the channeliser.
+// Constants of the plan for every kernel of the channeliser.
 //
 // Set by the plan: CHANNELS, TAPS, REAL (1: real samples, two spectra of them a channel), FOLDED (1: a column is two
-// elements side by side, (re, im) of a complex sample or two neighbouring real ones), SAMPLE_BYTES (1 and 2: integers,
-// 4: float32), OUTPUT_FLOAT, RAIL (the largest magnitude of an integer output).
+// adjacent elements, (re, im) of a complex sample or two neighbouring real ones), SAMPLE_BYTES (1 and 2: integers, 4:
+// float32), OUTPUT_FLOAT, RAIL (the largest magnitude of an integer output).
 #pragma once
 #include "integers.cuh"
 
@@ -20,7 +20,7 @@ using Tap = float;
 using Sum = float;
 #endif
 
-// Taps are taken this many at a time; the table is filled up with zeros to a multiple.
+// Taps are processed this many at a time; the table is padded with zeros to a multiple.
 constexpr int CHUNK = TAPS >= 8 ? 8 : (TAPS + 1) / 2 * 2;
 
 __device__ __forceinline__ float2 times(float2 a, float2 b) {

@@ -1,30 +1,30 @@
 /**
- * How a block of channelise-fused.cu works: how many spectra at a time, in how much shared memory, by how many threads.
- * Chosen by what was measured on an H200.
+ * The shape of a block of channelise-fused.cu: spectra at a time, shared memory, threads. Chosen by measurements on an
+ * H200.
  */
 import { spectraSizeBytes } from '../../core/axes.js';
 import { powerOfTwoFrom, roundUp } from '../../core/round-up.js';
 import { levelTwiddles } from './tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
-/** What a plan must know of the card. */
+/** The properties of the card that a plan needs. */
 export interface CardLimits {
   readonly sharedBytesPerBlock: number;
 }
 
-/** TILE spectra at a time, until SPAN of them are there, of GROUP columns or rows. */
+/** TILE spectra at a time, until SPAN of them are done, of GROUP columns or rows. */
 export interface Shape {
   readonly tile: number;
   readonly span: number;
   readonly group: number;
 }
 
-/** Whether bytes wait in shared memory until whole rows of them can leave. */
+/** Whether bytes are kept in shared memory until whole rows of them can be written. */
 export type Waiting = 'bytes' | 'nothing';
 
 interface Block {
   readonly threads: number;
-  /** To a multiprocessor. */
+  /** Blocks per multiprocessor. */
   readonly blocks: number;
   readonly sharedBytes: number;
   /** Whether twiddles are kept in shared memory. */
@@ -32,20 +32,21 @@ interface Block {
 }
 
 export const COMPLEX_BYTES = 8;
-/** Registers allow a multiprocessor this many threads of 64, and transforms of 16 points need those. */
+/** A multiprocessor's registers are enough for this many threads of 64, as needed for transforms of 16 points. */
 export const THREADS_AT_ONCE = 1024;
 /**
- * Where several blocks filter 8-bit complex samples, fewer threads with more registers do more. Those that wait for wider
- * samples or for the other pass, or part real transforms, want all there can be: two blocks of 512, not three of 256.
+ * Where several blocks filter 8-bit complex samples, fewer threads with more registers are faster. Blocks that wait for
+ * wider samples or for the other pass, or separate real transforms, need as many threads as possible: two blocks of
+ * 512, not three of 256.
  */
 const FEW_THREADS = 640;
-/** What a multiprocessor keeps of shared memory for each block. */
+/** Shared memory that a multiprocessor reserves for each block. */
 const RESERVED_BYTES = 1024;
 /** Rows of output are whole sectors of memory: parts of them cost several times as much. */
 const SECTOR_BYTES = 32;
 /** Points in a block's shared memory: two such blocks fit on a multiprocessor, and one works while the other waits. */
 const ELEMENTS = 8192;
-/** Of spectra so short that four blocks fit; 32 spectra of 144 channels are among them. */
+/** For spectra so short that four blocks fit, like 32 spectra of 144 channels. */
 const ELEMENTS_OF_SHORT = 4608;
 const MOST_BLOCKS = 4;
 const MOST_TILE = 64;
@@ -56,7 +57,7 @@ const powerOfTwoUpTo = (value: number): number => 2 ** Math.floor(Math.log2(Math
 const powersOfTwoDownFrom = (value: number): number[] =>
   Array.from({ length: Math.log2(powerOfTwoUpTo(value)) + 1 }, (_, n) => powerOfTwoUpTo(value) / 2 ** n);
 
-/** As rows.cuh lays it out: points in rows with gaps, behind them rows of bytes that wait. */
+/** In the layout of rows.cuh: points in rows with gaps, then rows of bytes. */
 function sharedBytesOf(points: number, { tile, span, group }: Shape, waiting: Waiting): number {
   const rows = points * group;
   const gaps = Math.floor(rows / (tile < 8 ? 16 / tile : 2));
@@ -64,7 +65,7 @@ function sharedBytesOf(points: number, { tile, span, group }: Shape, waiting: Wa
   return tileBytes + (waiting === 'bytes' ? roundUp(rows * span * 2, 16) : 0);
 }
 
-/** How a block holds whole spectra of so many points; nothing where it cannot. */
+/** The shape of a block for whole spectra of so many points; undefined where they do not fit. */
 export function shapeOfOnePass(plan: ChannelisePlan, card: CardLimits): Shape | undefined {
   const { channels, capacity, outputType } = plan;
   const sectorSpectra = SECTOR_BYTES / spectraSizeBytes(outputType === 'cf32' ? 'cf32' : 'ci8');
@@ -83,7 +84,10 @@ export function shapeOfOnePass(plan: ChannelisePlan, card: CardLimits): Shape | 
     .find((shape) => sharedBytesOf(channels, shape, waiting) <= card.sharedBytesPerBlock);
 }
 
-/** How a block takes columns or rows of `points` points, of which there are `other`; nothing where it cannot. */
+/**
+ * The shape of a block for columns or rows of `points` points, of which there are `other`; undefined where they do not
+ * fit.
+ */
 export function shapeOfOneOfTwo(
   points: number,
   other: number,
@@ -100,7 +104,7 @@ export function shapeOfOneOfTwo(
     .find((shape) => sharedBytesOf(points, shape, waiting) <= card.sharedBytesPerBlock);
 }
 
-/** `wanted`: how many threads, see FEW_THREADS. */
+/** `wanted`: the number of threads, see FEW_THREADS. */
 export function blockOf(
   radices: readonly number[],
   shape: Shape,
@@ -122,7 +126,9 @@ export function blockOf(
   return { threads, blocks, sharedBytes: turnsKept ? withTurns : leastBytes, turnsKept };
 }
 
-/** Nearly as many threads as may be, in whole warps and whole rows of a tile: those that are idle least. */
+/**
+ * Nearly as many threads as possible, in whole warps and whole rows of a tile: the number with the fewest idle ones.
+ */
 function threadsFor(radices: readonly number[], { tile, group }: Shape, most: number): number {
   const step = Math.max(32, tile);
   const points = radices.reduce((product, radix) => product * radix, 1);

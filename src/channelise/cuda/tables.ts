@@ -1,16 +1,16 @@
-/** The tables the kernels of a card read: taps, twiddles, factors, delays. */
+/** The tables that kernels on a card read: taps, twiddles, factors, delays. */
 import { voltageSizeBytes } from '../../core/axes.js';
 import { TURN_NUMBERS, type RunDelays } from '../../delay/index.js';
 import { outputFactor, type ChannelisePlan } from '../plan.js';
 
-/** 8-bit samples are read by words, of which delayed rows open at any sample (delays.cuh). */
+/** 8-bit samples are read by words, and delayed rows open at any sample (delays.cuh). */
 export const WORD_BYTES = 4;
-/** Taps are taken this many at a time, as in shape.cuh. */
+/** Taps are processed this many at a time, as in shape.cuh. */
 const chunkOf = (taps: number): number => (taps >= 8 ? 8 : Math.ceil(taps / 2) * 2);
 
 /**
- * taps : [rotation][τ/2][n], two 16-bit taps a word, the even one low, those of sample n at n + rotation, the last ones in
- * front; or [τ][n], float32. Zeros up to a whole number of chunks.
+ * taps : [rotation][τ/2][n], two 16-bit taps a word, the even one low, those of sample n at n + rotation, the last ones
+ * in front; or [τ][n], float32. Padded with zeros to a whole number of chunks.
  */
 export function tapTable(plan: ChannelisePlan): Int32Array | Float32Array {
   const { samplesPerSpectrum, taps, kernel } = plan;
@@ -47,9 +47,9 @@ export function twiddleTable(period: number, count = period): Float32Array {
 }
 
 /**
- * What each level but the first turns its points by, as channelise-fused.cu reads it: [level][d][k], e^(−2πi k q/(B·R))
- * where levels before have made B points of which d is one, in the order of its digits, and q its bin. Pairs of k lie
- * together: after an odd number of them one is left empty.
+ * The twiddles of each level but the first, in the layout of channelise-fused.cu: [level][d][k], e^(−2πi k q/(B·R))
+ * where earlier levels have made B points of which d is one, in the order of its digits, and q its bin. Pairs of k are
+ * adjacent: after an odd number of them one is left empty.
  */
 export function levelTwiddles(radices: readonly number[]): Float32Array {
   const table: number[] = [];
@@ -68,7 +68,7 @@ export function levelTwiddles(radices: readonly number[]): Float32Array {
   return Float32Array.from(table.length > 0 ? table : [1, 0]);
 }
 
-/** The digits of a position, first one slowest, are those of its bin, first one fastest. */
+/** The digits of a position, slowest first, are those of its bin, fastest first. */
 export function binOfDigits(position: number, radices: readonly number[]): number {
   let rest = position;
   let weight = radices.reduce((product, radix) => product * radix, 1);
@@ -81,14 +81,14 @@ export function binOfDigits(position: number, radices: readonly number[]): numbe
   return bin;
 }
 
-/** factors : [a][c], or one number where all are alike. */
+/** factors : [a][c], or one number where all are equal. */
 export function factorTable(plan: ChannelisePlan): Float32Array {
   if (typeof plan.gains === 'number') return Float32Array.of(outputFactor(plan, 0, 0));
   const { channels } = plan;
   return Float32Array.from(plan.gains, (_, n) => outputFactor(plan, Math.floor(n / channels), n % channels));
 }
 
-/** No output is larger before it is clamped, whatever comes in: every sample at −128 − 128i, each turned the worst way. */
+/** The largest output before clamping, for any input: every sample at −128 − 128i, with the worst phases. */
 export function largestOutput(plan: ChannelisePlan): number {
   let taps = 0;
   for (const tap of plan.kernel.taps) taps += Math.abs(tap);
@@ -129,7 +129,7 @@ export function writeDelays(
   });
 }
 
-/** Parts of 2⁶⁴ of a turn, whole ones dropped: halves of 32 bits, the lower one first. */
+/** Fractions of a turn times 2⁶⁴, without whole turns: halves of 32 bits, the lower one first. */
 function writeTurn(table: DataView, at: number, turns: number): void {
   const scaled = (turns - Math.floor(turns)) * 2 ** 32;
   const high = Math.floor(scaled);
@@ -137,14 +137,17 @@ function writeTurn(table: DataView, at: number, turns: number): void {
   table.setUint32(at + 4, high % 2 ** 32, true);
 }
 
-/** channels : [place], of powers that lie [k low][k high], channel = k low + `low` · k high. */
+/** channels : [place], for powers in the order [k low][k high], channel = k low + `low` · k high. */
 export const interleaved = (channels: number, low: number): Int32Array =>
   Int32Array.from({ length: channels }, (_, place) => {
     const high = channels / low;
     return Math.floor(place / high) + low * (place % high);
   });
 
-/** channels : [place], of powers of the general kernels: as they leave, or of floats as rows of a tile (channelise-fused.cu). */
+/**
+ * channels : [place], for powers of the general kernels: in output order, or of floats in the order of a tile's rows
+ * (channelise-fused.cu).
+ */
 export function powerPlaces(
   { channels, outputType }: ChannelisePlan,
   radices: readonly number[],
@@ -152,7 +155,7 @@ export function powerPlaces(
   const places = Int32Array.from({ length: channels }, (_, place) => place);
   if (outputType !== 'cf32') return places;
   return places.map((place) => {
-    // The digits of a place, the first one slowest, are those of a bin, the first one fastest.
+    // The digits of a place, slowest first, are those of a bin, fastest first.
     let [bin, rest, before] = [0, place, channels];
     for (const radix of radices.toReversed()) {
       before /= radix;

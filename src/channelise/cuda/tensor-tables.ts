@@ -4,19 +4,19 @@ import { factorTable } from './tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
 /**
- * The window of four neighbouring spectra, T + 3 times, goes into a product of 16 times, and one of four more. The ring
+ * The window of four neighbouring spectra, T + 3 times, fits in a product of 16 times, and one of four more. The ring
  * holds 32: the last four spectra of a tile start at 12 and reach time 19 after that, and no further.
  */
 export const MOST_TAPS = 17;
-/** 127 · 256 + 127: the most that two signed bytes hold; downwards they reach −32896. */
+/** 127 · 256 + 127: the largest value of two signed bytes; the smallest is −32896. */
 const MOST_TAP = 32_639;
 const LANES = 32;
 const GROUPS = 16;
-/** Lanes whose 16-byte reads shared memory serves together, and how many such words it holds side by side. */
+/** Lanes whose 16-byte reads shared memory serves together, and the number of such words in a row of banks. */
 const QUARTER = 8;
 const BANKS = 8;
 
-/** A filter's peak is 32767, one sign of which two bytes can hold. */
+/** A filter's peak is 32767, which fits in two bytes with only one of the signs. */
 export function signOf({ kernel }: ChannelisePlan): 1 | -1 | undefined {
   if (kernel.kind !== 'int16') return undefined;
   let [least, most] = [0, 0];
@@ -27,12 +27,12 @@ export function signOf({ kernel }: ChannelisePlan): 1 | -1 | undefined {
   return most <= MOST_TAP ? 1 : -least <= MOST_TAP ? -1 : undefined;
 }
 
-/** The channel of its pair that a lane's rows mean: lanes are (member, shift, q) = (2, 4, 4). */
+/** The channel of its pair that a lane's rows belong to: lanes are (member, shift, q) = (2, 4, 4). */
 const memberOf = (lane: number): number => Math.floor(lane / 16);
 
 /**
- * The tap that a byte of a lane's fragment holds, if any: its time less the lane's spectrum, 0…3. In the sparse product
- * a lane's bytes are two pairs of times of its own channel; in the dense one of times 16–19, a pair of times of either.
+ * The tap in a byte of a lane's fragment, if any: its time less the lane's spectrum, 0…3. In the sparse product a
+ * lane's bytes are two pairs of times of its own channel; in the dense one of times 16–19, a pair of times of either.
  */
 function tapOf(lane: number, byte: number, window: number): number | undefined {
   const q = lane % 4;
@@ -52,8 +52,8 @@ interface Entries {
 }
 
 /**
- * Lanes with the same taps share a fragment: those of one channel whose times and spectra differ alike, and all without
- * any. Fragments read together lie in different banks; several orders are tried for one with few holes.
+ * Lanes with the same taps share a fragment: those of one channel with equal differences of times and spectra, and all
+ * without any. Fragments read together are in different banks; several orders are tried for one with few holes.
  */
 export function entriesOf(taps: number, window: number): Entries {
   const names = Array.from({ length: LANES }, (_, lane) => {
@@ -89,13 +89,13 @@ export function entriesOf(taps: number, window: number): Entries {
       [fragments[n], fragments[other]] = [fragments[other], fragments[n]];
     }
   }
-  // Without an order free of conflicts: first come, first served.
+  // If no order is free of conflicts: in order of appearance.
   return (
     best ?? { entries: Uint8Array.from(names, (name) => fragments.indexOf(name)), count: fragments.length }
   );
 }
 
-/** Each fragment in the first place whose bank none of its neighbours has. */
+/** Each fragment in the first place whose bank no neighbour uses. */
 function placed(
   fragments: readonly string[],
   neighbours: ReadonlyMap<string, readonly string[]>,
@@ -113,10 +113,10 @@ function placed(
   return places;
 }
 
-/** Rows are read from multiples of 16 bytes: where they open at any sample, the taps are moved by up to seven. */
+/** Rows are read from multiples of 16 bytes: where they open at any sample, the taps are shifted by up to seven. */
 export const ROTATIONS = 8;
 
-/** Moved taps reach into one spectrum more. */
+/** Shifted taps extend into one spectrum more. */
 export const rotatedTaps = ({ taps, mostDelaySamples }: ChannelisePlan): number =>
   mostDelaySamples === undefined ? taps : taps + 1;
 

@@ -1,18 +1,17 @@
 // The filter on tensor cores, its operands in a ring, and the rounding at the end.
 //
 // Filter, exact: taps = 256 high + low, int8 each. A sparse product of 16 x 8 x 32: rows {high, low} x 2 channels x 4
-// spectra (shifts of the taps), columns 4 groups of 4 spectra x {re, im}, k = 16 times x 2 channels. Which channel a row
-// means is said by the pattern of its zeros, so the zeros cost nothing. One product for each pair of channels; a lane
-// gets one spectrum, one n2, all n1: what it transforms next. From 14 taps on a dense product adds times 16-19.
+// spectra (shifts of the taps), columns 4 groups of 4 spectra x {re, im}, k = 16 times x 2 channels. The pattern of a
+// row's zeros selects its channel, so the zeros cost nothing. One product for each pair of channels; a lane gets one
+// spectrum, one n2, all n1, which it transforms next. From 14 taps on a dense product adds times 16-19.
 //
-// Where DELAYED the taps are moved by `rotation` samples (delays.cuh), which makes them one more a channel; there are
+// Where DELAYED the taps are shifted by `rotation` samples (delays.cuh), which makes them one more a channel; there are
 // tables for each of ROTATIONS.
 //
-// Set by the plan besides shape.cuh and rounding.cuh: GAPS (1: some spectra are missing), POWERS (1: they are summed
-// on the way, powers.cuh), ONE_FACTOR (1: the same for all channels and
-// inputs), WARPS (of a block), WINDOWS (1 up to 13 taps, 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each
-// of them once), KEPT and KEPT_2 (of 16 groups of fragments, those in shared memory; the others come from L2 for every
-// tile).
+// Set by the plan besides shape.cuh and rounding.cuh: GAPS (1: some spectra are missing), POWERS (1: powers are summed
+// too, powers.cuh), ONE_FACTOR (1: the same for all channels and inputs), WARPS (of a block), WINDOWS (1 up to 13 taps,
+// 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each of them once), KEPT and KEPT_2 (of 16 groups of
+// fragments, those in shared memory; the others come from L2 for every tile).
 #pragma once
 #include "butterflies.cuh"
 #include "delays.cuh"
@@ -26,7 +25,7 @@ constexpr int THREADS = 32 * WARPS, TILE = 16;
 constexpr int RING_BYTES = 32 * WARPS * 128;  // [channel pair][8 units of 4 times][16 bytes]
 constexpr int TURN_STRIDE = 18, FACTOR_STRIDE = 36;
 constexpr int BATCH = WINDOWS == 1 ? 4 : 2;   // groups multiplied together
-constexpr int AHEAD = WINDOWS == 1 ? 16 : 4;  // groups from L2 asked for before the first product
+constexpr int AHEAD = WINDOWS == 1 ? 16 : 4;  // groups prefetched from L2 before the first product
 
 struct TensorWork {
   const int8_t *voltages;  // [a][pitch]
@@ -56,7 +55,7 @@ __device__ __forceinline__ void product(int (&d)[4], uint32_t a0, uint32_t a1, u
       : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
       : "r"(a0), "r"(a1), "r"(b.x), "r"(b.y), "r"(0), "r"(pattern));
 }
-// Times 16-19, both channels of the pair side by side, the taps of the other one zero: half as much to load.
+// Times 16-19, both channels of the pair side by side, with the taps of the other one zero: half as much to load.
 __device__ __forceinline__ void addProduct(int (&d)[4], uint32_t a0, uint32_t a1, uint32_t b) {
   asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
@@ -69,7 +68,7 @@ __device__ __forceinline__ uint4 loadOnce(const uint4 *p) {
                : "l"(p));
   return v;
 }
-// With two windows not all fragments find room in registers: these loads stay behind the last barrier of the warp.
+// With two windows not all fragments fit in registers: these loads stay after the last barrier of the warp.
 __device__ __forceinline__ uint4 loadTaps(const uint4 *p) {
   uint4 v;
 #if WINDOWS == 1
@@ -80,8 +79,8 @@ __device__ __forceinline__ uint4 loadTaps(const uint4 *p) {
   return v;
 }
 
-// Four times of four channel pairs, turned into units {re t,t+1 | re t+2,t+3 | im .. | im ..} of two channels; places keep
-// both the writing and the reading free of conflicts.
+// Four times of four channel pairs, transposed into units {re t,t+1 | re t+2,t+3 | im .. | im ..} of two channels;
+// places are free of bank conflicts for writes and reads.
 __device__ __forceinline__ void putUnits(unsigned char *ring, const uint4 (&rows)[4], int firstPair, int slot) {
   const uint32_t words[4][4] = {{rows[0].x, rows[0].y, rows[0].z, rows[0].w},
                                 {rows[1].x, rows[1].y, rows[1].z, rows[1].w},
@@ -114,7 +113,7 @@ struct Filter {
     moreOperand = warp * 128 + (((g >> 1) ^ 4 ^ warp >> 2) << 4) + (g & 1) * 8 + (q & 1) * 4;
     pattern = g < 4 ? 0x44444444u : 0xEEEEEEEEu;
   }
-  // The taps for rows that open `rotation` samples late; those that are kept are the warp's own.
+  // The taps for rows that open `rotation` samples late; those in shared memory are the warp's own.
   __device__ __forceinline__ void take(const TensorWork &work, uint4 *memory, int rotation, int pair, int warp,
                                        int lane) {
     uint4 *first = memory + warp * (KEPT * ENTRIES + KEPT_2 * ENTRIES_2), *second = first + KEPT * ENTRIES;
@@ -141,12 +140,12 @@ struct Filter {
       if (WINDOWS == 2 && group >= KEPT_2 && group < 16)
         farMore[group < KEPT_2 ? 0 : group - KEPT_2] = loadTaps(more + group * ENTRIES_2);
   }
-  // Before waiting for the ring: what comes from L2 is then on its way, and what is kept is used first.
+  // Before the wait for the ring: starts the loads from L2, and then uses the taps in shared memory first.
   __device__ __forceinline__ void begin() {
     askMore(0, 2 * BATCH);
     ask(0, KEPT + AHEAD);
   }
-  // half: 64 where the tile starts in the upper half of the ring. Sums come out in bit-reversed order of n1.
+  // half: 64 where the tile starts in the upper half of the ring. Sums are in bit-reversed order of n1.
   __device__ __forceinline__ void run(uint32_t ring, int half, float (&re)[32], float (&im)[32]) {
     [[maybe_unused]] const uint32_t near = ptx::sharedAddress(kept), nearMore = ptx::sharedAddress(keptMore);
 #pragma unroll
@@ -197,16 +196,16 @@ struct Filter {
   }
 };
 
-// Shared memory read where this stands, behind every store before it.
+// Reads shared memory in place, after every store before it.
 __device__ __forceinline__ float loadAgain(const float *p) {
   float value;
   asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(value) : "r"(ptx::sharedAddress(p)));
   return value;
 }
 
-// A warp's values; `store` takes four words at a time, k = 8 quarter ... 8 quarter + 7. `factors` gives a quarter its
-// factors, from shared memory: loads that may not pass the last quarter's stores keep the assembler from rounding all
-// values first, and from keeping them for the rare clamping.
+// A warp's values; `store` takes four words at a time, k = 8 quarter ... 8 quarter + 7. `factors` returns a quarter's
+// factors, from shared memory: loads that may not move before the last quarter's stores keep the assembler from
+// rounding all values first, and from keeping them for the rare clamping.
 template <class Factors, class Store>
 __device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im)[32], Factors factors, Store store,
                                          bool counted, unsigned long long *total) {
@@ -237,7 +236,7 @@ __device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im
   }
 }
 
-// Four matrices of 8 rows of 8 (re, im) pairs each, turned over: a lane gives spectrum lane / 4 of two rows.
+// Four matrices of 8 rows of 8 (re, im) pairs each, transposed: a lane gives spectrum lane / 4 of two rows.
 __device__ __forceinline__ void storeMatrices(uint32_t row, const uint32_t (&words)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(row), "r"(words[0]),
                "r"(words[1]), "r"(words[2]), "r"(words[3])

@@ -1,4 +1,4 @@
-/** The channeliser on tensor cores (channelise-tensor.cu): when it can be had, with which numbers. */
+/** The channeliser on tensor cores (channelise-tensor.cu): when it can be used, and the numbers it is compiled with. */
 import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
@@ -17,16 +17,16 @@ interface TensorCard {
 }
 
 export interface TensorPlan {
-  /** With no word of missing spectra, which costs registers, and with them; and where powers are summed on the way. */
+  /** Variants without missing spectra, with them (which costs registers), and with sums of powers. */
   readonly request: (what: { readonly gaps: boolean; readonly powers: boolean }) => KernelRequest;
   readonly entry: 'channeliseTensor';
   readonly threads: number;
   readonly sharedBytes: number;
   /** Spectra of a tile. */
   readonly tile: 16;
-  /** What one copy carries away: spectra, inputs, k1, k2, where k = k1 + 32 k2. */
+  /** The box of one copy: spectra, inputs, k1, k2, where k = k1 + 32 k2. */
   readonly box: readonly [number, number, number, number];
-  /** −1 where the taps are taken with the other sign, which their factors make good. */
+  /** −1 where the taps are negated, which their factors correct. */
   readonly sign: 1 | -1;
 }
 
@@ -56,11 +56,11 @@ const WARPS = 16;
 const GROUPS = 16;
 const FRAGMENT_BYTES = 16;
 const COMPLEX_BYTES = 8;
-/** Exchange, ring, twiddles and barriers: what a block needs beside factors and taps. */
+/** Exchange, ring, twiddles and barriers: the memory of a block besides factors and taps. */
 const FIXED_BYTES = CHANNELS * TILE * COMPLEX_BYTES + 32 * WARPS * 128 + 32 * 18 * COMPLEX_BYTES + 64;
 const FACTOR_BYTES = 32 * 36 * 4;
 
-/** Nothing where the plan or the card asks for the general kernels. */
+/** Undefined where the plan or the card needs the general kernels. */
 export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan | undefined {
   const sign = signOf(plan);
   if (plan.channels !== CHANNELS || sign === undefined || plan.inputType !== 'ci8') return undefined;
@@ -74,7 +74,7 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
   const room = card.sharedBytesPerBlock - fixedBytes;
   if (room < 0) return undefined;
   const [first, second] = [0, 1].map((window) => entriesOf(taps, window).count);
-  // Of the short second window as many groups as fit; then of the first.
+  // As many groups of the short second window as fit; then of the first.
   const groupBytes = (entries: number): number => WARPS * entries * FRAGMENT_BYTES;
   const fitting = (bytes: number, entries: number): number =>
     Math.min(GROUPS, Math.floor(bytes / groupBytes(entries)));

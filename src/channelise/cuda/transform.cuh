@@ -38,7 +38,7 @@ struct Transform<4> {
 
 constexpr float COS_8 = 0.70710678118654752f, COS_16 = 0.92387953251128674f, SIN_16 = 0.38268343236508977f;
 
-// x * e^(-2 pi i k / 16) for k = 0..9, what 4 x 4 and 2 x 4 points need.
+// x * e^(-2 pi i k / 16) for k = 0..9, for 4 x 4 and 2 x 4 points.
 template <int K>
 __device__ __forceinline__ float2 turned(float2 x) {
   if constexpr (K == 0) return x;
@@ -51,7 +51,7 @@ __device__ __forceinline__ float2 turned(float2 x) {
   return x;
 }
 
-// n = n1 + 2 n2, k = 4 k1 + k2: two transforms of four, turned, four of two.
+// n = n1 + 2 n2, k = 4 k1 + k2: two transforms of four, twiddles, four of two.
 template <>
 struct Transform<8> {
   static __device__ __forceinline__ void run(float2 (&x)[8]) {
@@ -67,7 +67,7 @@ struct Transform<8> {
   }
 };
 
-// n = n1 + 4 n2, k = 4 k1 + k2: four transforms of four, turned by n1 k2, four of four.
+// n = n1 + 4 n2, k = 4 k1 + k2: four transforms of four, twiddles of n1 k2, four of four.
 template <>
 struct Transform<16> {
   static __device__ __forceinline__ void run(float2 (&x)[16]) {
@@ -131,7 +131,7 @@ __device__ constexpr float sines(int R, int k) {
                   : 0.23931566428755768f;
 }
 
-// Odd points by their pairs: x_m + x_(R-m) meets cosines alone, x_m - x_(R-m) sines alone.
+// Odd points by their pairs: x_m + x_(R-m) needs only cosines, x_m - x_(R-m) only sines.
 template <int R>
 struct OddTransform {
   static_assert(R == 3 || R == 5 || R == 7 || R == 11 || R == 13, "no such transform");
@@ -174,8 +174,8 @@ struct Transform<11> : OddTransform<11> {};
 template <>
 struct Transform<13> : OddTransform<13> {};
 
-// A and B without a common factor: with n = B n1 + A n2, k mod A = k1 and k mod B = k2 nothing is
-// left to turn between the two.
+// A and B without a common factor: with n = B n1 + A n2, k mod A = k1 and k mod B = k2 no twiddles are needed between
+// the two.
 template <int A, int B>
 struct ProductTransform {
   static __device__ __forceinline__ void run(float2 (&x)[A * B]) {
@@ -214,7 +214,7 @@ struct Transform<14> : ProductTransform<2, 7> {};
 template <>
 struct Transform<15> : ProductTransform<5, 3> {};
 
-// n = n1 + 3 n2, k = 3 k1 + k2: three transforms of three, turned by n1 k2, three of three.
+// n = n1 + 3 n2, k = 3 k1 + k2: three transforms of three, twiddles of n1 k2, three of three.
 template <>
 struct Transform<9> {
   static __device__ __forceinline__ void run(float2 (&x)[9]) {

@@ -1,6 +1,6 @@
 /**
- * What every turner of channelised data must do, on whichever backend: register these cases in a backend's own test file.
- * The reference works in float64 and rounds once; others are within a millionth of each sample's size.
+ * Shared cases for every phase rotator of channelised data, registered in each backend's own test file. The reference
+ * works in float64 and rounds once; others are within a millionth of each sample's size.
  */
 import assert from 'node:assert/strict';
 import type { Backend } from '../../backend/backend.js';
@@ -23,7 +23,7 @@ interface Stretch {
 /** Of a sample's size: seven roundings of float32 would be 4e-7. */
 const WITHIN = 1e-6;
 
-/** Full of garbage beforehand, each stretch behind the last. */
+/** Garbage beforehand, one time range after the other. */
 async function turnAll(
   plan: TurningPlan,
   backend: Backend,
@@ -69,7 +69,7 @@ const sizeOf = (type: TurningPlan['type'], spectra: SpectraCAT, n: number): numb
     ? Math.hypot(highNibble(spectra[n]), lowNibble(spectra[n]))
     : Math.hypot(spectra[2 * n], spectra[2 * n + 1]);
 
-/** Kilometres at gigahertz: thousands of turns, and pieces that begin anywhere, of some inputs before others. */
+/** Kilometres at gigahertz: thousands of turns, and pieces that begin anywhere, for some inputs before others. */
 function movingLaw(inputs: number, spectrumRateHz: number, first: number): DelayLaw {
   const law = delayModels(
     inputs,
@@ -94,7 +94,7 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
       first = 0,
     ): Promise<void> => {
       const spectrumRateHz = 25_600;
-      // A gap in the band: channels need not be equally far apart.
+      // A gap in the band: channels need not be evenly spaced.
       const frequenciesHz = Float64Array.from(
         { length: shape.channels },
         (_, c) => 1.4e9 + 25_600 * c + (c > 2 ? 3.3e6 : 0),

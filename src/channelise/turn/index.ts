@@ -1,4 +1,4 @@
-/** Delays of data that arrive channelised: a phase for every channel, input and spectrum. */
+/** Delays of channelised data: a phase for every channel, input and spectrum. */
 import type { Backend } from '../../backend/backend.js';
 import { cpuTurner } from './cpu/prepare.js';
 import { cudaTurner } from './cuda/prepare.js';
@@ -9,7 +9,7 @@ import type { Turner } from './turner.js';
 export { planTurning, type TurningOptions, type TurningPlan } from './plan.js';
 export type { Turner } from './turner.js';
 
-/** Compiles and allocates what turns spectra on a backend; close it afterwards. */
+/** Compiles and allocates a phase rotator of spectra on a backend; close it afterwards. */
 export function prepareTurner(plan: TurningPlan, backend: Backend): Promise<Turner> {
   switch (backend.kind) {
     case 'reference':

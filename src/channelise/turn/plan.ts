@@ -1,4 +1,4 @@
-/** What turning spectra that arrive channelised will need, worked out before any data. */
+/** The plan of a phase rotation of channelised spectra, before any data. */
 import type { SpectraType } from '../../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
 
@@ -22,7 +22,7 @@ export interface TurningPlan {
   readonly frequenciesHz: Float64Array;
 }
 
-/** Checks what spectra are to be turned; needs no machine. */
+/** Checks the spectra to be rotated; independent of the machine. */
 export function planTurning(options: TurningOptions): TurningPlan {
   const { type, frequenciesHz } = options;
   const channels = wholeNumber('turning', 'channels', options.channels, 1, 2 ** 20);

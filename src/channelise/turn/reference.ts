@@ -1,4 +1,4 @@
-/** Delays of data that arrive channelised: every channel's phase, at each spectrum's middle; whole samples are gone. */
+/** Delays of channelised data: every channel's phase, at each spectrum's middle; whole samples cannot be shifted. */
 import { hostSpectra } from '../../backend/host-spectra.js';
 import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
 import { nothingToClose } from '../../core/closing.js';

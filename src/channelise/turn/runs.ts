@@ -1,19 +1,19 @@
-/** Delays of a stretch of spectra as kernels take them: runs over which every input's delay and phase are straight. */
+/** Delays of a range of spectra in the kernels' form: runs over which every input's delay and phase are linear. */
 import { wholeNumber } from '../../core/errors.js';
 import type { DelayLaw } from '../../delay/index.js';
 import type { TurningPlan } from './plan.js';
 
 interface TurningRuns {
-  /** [run + 1], spectra from the stretch's first: run r is [edges[r], edges[r + 1]). */
+  /** [run + 1], spectra from the range's first: run r is [edges[r], edges[r + 1]). */
   readonly edges: Int32Array;
   /**
-   * [run][a][d, d′, p, p′]: spectrum k of a run is turned by p + k·p′ − f·(d + k·d′) turns, counterclockwise; seconds, and
-   * at the middle of each spectrum.
+   * [run][a][d, d′, p, p′]: spectrum k of a run is rotated by p + k·p′ − f·(d + k·d′) turns, counterclockwise; seconds,
+   * and at the middle of each spectrum.
    */
   readonly laws: Float64Array;
 }
 
-/** `first`: the number of the stretch's first spectrum in its source. */
+/** `first`: the number of the range's first spectrum in its source. */
 export function turningRuns(
   { inputs, spectrumRateHz }: Pick<TurningPlan, 'inputs' | 'spectrumRateHz'>,
   law: DelayLaw,

@@ -1,20 +1,20 @@
-/** Channels that were made elsewhere, turned as delays ask. */
+/** Phase rotation of channelised data by delays. */
 import type { SpectraBlock } from '../../core/blocks.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { DelayLaw } from '../../delay/index.js';
 import type { TurningPlan } from './plan.js';
 
-/** Turns blocks of spectra on a backend. */
+/** Rotates blocks of spectra on a backend. */
 export interface Turner extends Closable {
   /**
-   * The spectra of a block, the first of them number `first` of its source, turned at each one's middle, into `out`, which
-   * holds floats. Gaps go along.
+   * Rotates the spectra of a block, the first of them number `first` of its source, each at its own middle, into `out`,
+   * which has floats. Gaps are copied.
    */
   run(given: SpectraBlock, out: SpectraBlock, law: DelayLaw, first: number): Promise<void>;
 }
 
-/** Both blocks must be as the plan says. */
+/** Both blocks must fit the plan. */
 export function checkTurning(
   { type, channels, inputs }: TurningPlan,
   given: SpectraBlock,

@@ -2,7 +2,7 @@
  * For which arrays direct imaging is right: how far its image of a single source is from the exact one, with the plan's
  * own kernels. A source at ŝ, seen in the pixel at ŝ':
  *
- *   direct |Σ_a A_a(ŝ') conj(E_a(ŝ))|² / N² A the response of a station's kernel, E the voltage at the station
+ *   direct  |Σ_a A_a(ŝ') conj(E_a(ŝ))|² / N²        A the response of a station's kernel, E the voltage at the station
  *   exact   |Σ_a E_a(ŝ') conj(E_a(ŝ))|² / N²
  *
  * and the same without the terms of a station with itself, over N(N − 1). The largest difference, over the source's

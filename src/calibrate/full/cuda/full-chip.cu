@@ -10,7 +10,7 @@
 //               memory where a block has a solve to itself, and as packets (calibrate/cuda/packets.cuh), four a
 //               station,
 //               between the blocks of one solve otherwise: a cooperative launch
-//   MIXES steps are mixed until a tolerance (full-mix.cuh), with sums in float64 below float32's precision;
+//   MIXES       steps are mixed until a tolerance (full-mix.cuh), with sums in float64 below float32's precision;
 //               a block has a solve to itself
 //
 // Set by the plan: STATIONS, FORM, THREADS, GROUP_WARPS, ROWS, REGISTER_ROWS, CHUNK (divides ROWS), BLOCKS_PER_SOLVE

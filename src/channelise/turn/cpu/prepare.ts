@@ -1,4 +1,4 @@
-/** Spectra turned in C++ (turn_spectra.cpp), from block to block where they lie. */
+/** Spectra phase-rotated in C++ (turn_spectra.cpp), from block to block. */
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../../backend/cpu/spectra.js';
 import { nothingToClose } from '../../../core/closing.js';
@@ -29,7 +29,7 @@ export function cpuTurner(plan: TurningPlan, { native }: CpuBackend): Turner {
           out.memory.address,
         );
       }
-      // Whole numbers are good floats whatever they were; what was no number is none now.
+      // Integers are always finite floats; invalid input values stay invalid.
       out.fill(block.samples, block.gaps, { offences: plan.type === 'cf32' ? block.offences : [] });
     },
     close: nothingToClose,

@@ -19,11 +19,11 @@ struct Units {
 };
 
 /**
- * e^(2πi turns), within 2^-23. In float64 whole turns drop out, then quarters; what is left, an eighth at most either way,
- * is short enough for float32 and the first terms of its series.
+ * e^(2πi turns), within 2^-23. In float64 whole turns are dropped, then quarters; the rest, at most an eighth either
+ * way, is small enough for float32 and the first terms of its series.
  */
 CORELLA_INLINE void unitsOf(const double *turns, Units &units) {
-  constexpr double ROUNDS = 6755399441055744.0;  // 1.5·2^52: adding it leaves whole numbers
+  constexpr double ROUNDS = 6755399441055744.0;  // 1.5·2^52: adding it rounds to integers
   float left[TILE_INPUTS], quarters[TILE_INPUTS];
   for (int input = 0; input < TILE_INPUTS; input++) {
     const double part = turns[input] - ((turns[input] + ROUNDS) - ROUNDS);
@@ -36,7 +36,7 @@ CORELLA_INLINE void unitsOf(const double *turns, Units &units) {
     const float sine = x * (6.2831853f + y * (-41.3417022f + y * (81.6052493f + y * (-76.7058598f + y * 42.0586939f))));
     const float cosine =
         1 + y * (-19.7392088f + y * (64.9393940f + y * (-85.4568172f + y * (60.2446414f - y * 26.4262568f))));
-    // Of -2 … 2 quarters the cosine is 1 - |q|, the sine q·(2 - |q|): 0 or ±1, so that products are exact.
+    // For -2 … 2 quarters the cosine is 1 - |q|, the sine q·(2 - |q|): 0 or ±1, so that products are exact.
     const float q = quarters[input], size = q < 0 ? -q : q;
     const float wholeCosine = 1 - size, wholeSine = q * (2 - size);
     units.re[input] = cosine * wholeCosine - sine * wholeSine;
@@ -44,10 +44,13 @@ CORELLA_INLINE void unitsOf(const double *turns, Units &units) {
   }
 }
 
-/** Units between those that are worked out. */
+/** Steps between phase factors that are computed directly. */
 constexpr int FINE = 16;
 
-/** Of 0 … 15 steps: of one, two, four and eight by themselves, of the others as products, so that no errors gather. */
+/**
+ * For 0 … 15 steps: those of one, two, four and eight directly, the others as products, so that errors do not
+ * accumulate.
+ */
 CORELLA_INLINE void fineUnits(const double *steps, Units (&fine)[FINE]) {
   for (int input = 0; input < TILE_INPUTS; input++) fine[0].re[input] = 1, fine[0].im[input] = 0;
   for (int k = 1; k < FINE; k *= 2) {

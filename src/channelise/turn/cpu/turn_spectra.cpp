@@ -1,4 +1,4 @@
-// Delays of data that arrive channelised, on threads: the phases of every channel and input, run of spectra by run.
+// Delays of channelised data, on threads: the phases of every channel and input, run of spectra by run.
 #include <algorithm>
 
 #include "backend/cpu/context.h"
@@ -10,7 +10,7 @@ namespace {
 struct Runs {
   const int32_t *edges;  // [run + 1]
   int64_t count;
-  const double *laws;  // [run][a][d, d', p, p'], as runs.ts has them
+  const double *laws;  // [run][a][d, d', p, p'], as in runs.ts
 };
 constexpr int64_t LAW_NUMBERS = 4;
 

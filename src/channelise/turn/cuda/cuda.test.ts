@@ -1,4 +1,4 @@
-/** The shared cases on a card; without one all of it is skipped, saying so. */
+/** The shared cases on a card; without one all of it is skipped, with a message. */
 import { describe, it } from 'node:test';
 import { describeCuda, openCuda } from '../../../backend/cuda/cuda.js';
 import { turningCases } from '../cases.js';

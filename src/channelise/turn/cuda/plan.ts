@@ -1,4 +1,4 @@
-/** Which kernel turns spectra on a card. Pure. */
+/** The kernel that rotates spectra on a card. Pure. */
 import type { KernelRequest, LaunchShape } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
 import type { TurningPlan } from '../plan.js';
@@ -24,7 +24,7 @@ const MOST_BLOCKS = 2 ** 20;
 /** Spectra of a thread. */
 const EACH = 4;
 
-/** Threads that are more go round. */
+/** Remaining work is done in further rounds of the threads. */
 export const threadsFor = (rows: number, samples: number): LaunchShape => ({
   grid: [Math.max(1, Math.min(MOST_BLOCKS, Math.ceil((rows * Math.ceil(samples / EACH)) / THREADS))), 1],
   threads: THREADS,

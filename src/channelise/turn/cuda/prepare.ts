@@ -1,4 +1,6 @@
-/** Spectra turned on a card (turn.cu), from block to block: whole numbers go up, floats never do. */
+/**
+ * Spectra phase-rotated on a card (turn.cu), from block to block: integers are copied to the card, floats never are.
+ */
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../../backend/cuda/session.js';
 import { cudaSpectra } from '../../../backend/cuda/spectra.js';
@@ -17,7 +19,7 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
     const { turnSpectra } = await shop.prepare(planTurnKernel(plan));
     const frequencies = closers.keep(await uploadArray(session, 'frequencies', plan.frequenciesHz));
     let table: DeviceMemory | undefined;
-    /** Made for the first stretch, anew for one with more runs. */
+    /** Allocated for the first time range, anew for one with more runs. */
     const roomFor = (bytes: number): DeviceMemory => {
       if (table === undefined || table.sizeBytes < bytes)
         table = closers.keep(session.allocate('delays of channels', bytes));
@@ -34,7 +36,7 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
         told.set(edges);
         told.set(laws, edges.length);
         const room = roomFor(told.byteLength);
-        // In the kernels' own stream: whoever reads the last table comes first.
+        // In the kernels' own stream: after the readers of the last table.
         await uploadInto(session, room, told, stream);
         block.reading(stream);
         out.writing(stream);
@@ -46,7 +48,7 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
           turnSpectra.launch(threadsFor(rows, samples), stream);
         }
         block.doneReading(stream);
-        // Whole numbers are good floats whatever they were; what was no number is none now.
+        // Integers are always finite floats; invalid input values stay invalid.
         out.doneWriting(stream, samples, block.gaps, { faulty: plan.type === 'cf32' && block.faulty });
       },
       close: () => closers.close(),

@@ -1,12 +1,12 @@
-// Delays of data that arrive channelised: every sample turned by the phase of its channel, input and spectrum.
+// Delays of channelised data: every sample is rotated by the phase of its channel, input and spectrum.
 //
 // spectra       : [c][a][pitch], rows of (re, im), int8 or float32 as FLOATS says (backend/cuda/spectra.ts)
 // frequenciesHz : [c]
 // runs          : [run + 1] edges, behind them [run][a][d, d', p, p'], all float64, as runs.ts has them
 // out           : [c][a][outPitch], rows of (re, im), float32
 //
-// Whole turns drop out in float64; what is left is short enough for float32. Four spectra to a thread are eight bytes in,
-// or 32, and 32 out: the card's memory is the limit.
+// Whole turns are dropped in float64; the rest is small enough for float32. Four spectra to a thread are eight bytes
+// in, or 32, and 32 out: memory bandwidth is the limit.
 #include "integers.cuh"
 
 constexpr int EACH = 4;
