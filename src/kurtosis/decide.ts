@@ -1,11 +1,9 @@
 /**
  * The rules in plain loops: the reference that native code (cpu/decide.cpp) is compared with, code for code.
  *
- * 1. Each input's window has limits of its own (Nita & Gary 2010), by its number of spectra and, of rounded numbers,
- *    its power.
+ * 1. Each input's window has limits of its own (Nita & Gary 2010), by its number of spectra and, of rounded numbers, its power.
  * 2. The mean over inputs (Taylor et al. 2019), each within its own limits, flags all inputs of a window's channel.
- * 3. Where most inputs of a polarisation are above their limits in most channels, or the mean over all inputs and
- *    channels is, the
+ * 3. Where most inputs of a polarisation are above their limits in most channels, or the mean over all inputs and channels is, the
  *    window is a burst, kept or flagged as a whole.
  * 4. Two windows together (Smith, Lynch & Pisano 2022) show signals present for half of one: a strong signal has the
  *    kurtosis of noise there.

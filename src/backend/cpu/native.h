@@ -46,9 +46,10 @@ constexpr size_t ALIGNMENT = 64;
 // Declares `type name` as in the levels' namespaces, and selects the best for a context's level.
 //   plain    vectors as the compiler makes them: one version for each width of register
 //   BYTES    with versions for instructions on bytes: dot products on ARM
-//   MATRIX with versions for matrix instructions too: AMX, i8mm A library for one processor (scripts/build-native.js,
-//   --levels own) leaves out what that processor does not use. On x86-64 CORELLA_ONLY then names the one level of plain
-//   vectors in it. CORELLA_NO_AMX, CORELLA_NO_DOTPROD and CORELLA_NO_I8MM leave out the others.
+//   MATRIX   with versions for matrix instructions too: AMX, i8mm
+// A library for one processor (scripts/build-native.js, --levels own) leaves out what that processor does not use. On x86-64
+// CORELLA_ONLY then names the one level of plain vectors in it. CORELLA_NO_AMX, CORELLA_NO_DOTPROD and CORELLA_NO_I8MM leave
+// out the others.
 #if CORELLA_X86
 #define CORELLA_DECLARE(type, name) \
   namespace portable {              \

@@ -1,7 +1,8 @@
 /**
  * Spectra in device memory, as every kernel of the cuda backend reads and writes them:
- *   [c][a][pitch], rows of (re, im): int8 for ci8 and ci4, float32 for cf32. A row's pitch is a multiple of 128 bytes,
- *   and integer rows are zero from their last sample to the next such multiple, so that kernels may read whole spans.
+ *   [c][a][pitch], rows of (re, im): int8 for ci8 and ci4, float32 for cf32.
+ * A row's pitch is a multiple of 128 bytes, and integer rows are zero from their last sample to the next such multiple,
+ * so that kernels may read whole spans.
  */
 import {
   allocateSpectra,

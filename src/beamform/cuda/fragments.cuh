@@ -1,12 +1,12 @@
 // Common to the tensor-core kernels: spectra by station are transposed to rows by time, and sums become voltages or
 // powers.
 //
-// A warp multiplies 16 spectra by the columns of a tile over its stations. Columns are beams, the real and the
-// imaginary part of each side by side, in two halves of COLUMNS: of two polarisations one for each, of one polarisation
-// one beam after the other. Stations come in steps of 64, as panels of rows of 128 bytes under the 128-byte swizzle:
-//   spectra : [station][64 spectra][re, im] weights : [column][station][factor of re, factor of im] A sample is two
-//   bytes: transposed loads of 16-bit elements make fragments of (re, im) of consecutive stations, as in a row of
-//   weights. An accumulator pair is then (re, im) of a beam.
+// A warp multiplies 16 spectra by the columns of a tile over its stations. Columns are beams, the real and the imaginary part of
+// each side by side, in two halves of COLUMNS: of two polarisations one for each, of one polarisation one beam after the other.
+// Stations come in steps of 64, as panels of rows of 128 bytes under the 128-byte swizzle:
+//   spectra : [station][64 spectra][re, im]      weights : [column][station][factor of re, factor of im]
+// A sample is two bytes: transposed loads of 16-bit elements make fragments of (re, im) of consecutive stations, as in
+// a row of weights. An accumulator pair is then (re, im) of a beam.
 #pragma once
 #include "beamform.cuh"
 

@@ -2,9 +2,8 @@
  * Whether pairs determine the stations' matrices at all. Along a tree of pairs every G follows from one of them, X;
  * each pair beyond the tree closes a loop and constrains X:
  *
- *   an odd loop Xᴴ A X = B A of the model around the loop, B of the data. With X also C X fits, C = A⁻ᴴ A: of a general
- *                                 model a phase and one number more stay open, of M = m·1 (A a number) a rotation U,
- *                                 which all
+ *   an odd loop     Xᴴ A X = B    A of the model around the loop, B of the data. With X also C X fits, C = A⁻ᴴ A: of a general
+ *                                 model a phase and one number more stay open, of M = m·1 (A a number) a rotation U, which all
  *                                 stations share (common.ts)
  *   an even loop    X⁻¹ A X = B   leaves the size of X open at least
  *

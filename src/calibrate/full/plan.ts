@@ -11,7 +11,7 @@ import type { SolveBatch } from '../plan.js';
  *   data    : [k][b][2][2] complex float64   V_ij, averaged correlations XX, XY, YX, YY, i ≥ j; V_ji = V_ijᴴ
  *   model   : [k][b][2][2] complex float64   M_ij likewise
  *   weights : [k][b] float64                 w_ij ≥ 0; 0 leaves the pair out
- *   gains : [k][s][2][2] complex float64 in: the first guess, 0 for stations left out; out: the solution. Row: what the
+ *   gains   : [k][s][2][2] complex float64   in: the first guess, 0 for stations left out; out: the solution. Row: what the
  *                                            station records, X then Y; column: what the sky holds, X then Y
  *
  * Minimising Σ w_ij ‖V_ij − G_i M_ij G_jᴴ‖² for one station, the others held, gives

@@ -7,8 +7,7 @@
 // the even and the odd spectra; a thread holds two of them at 16 points, first over n1, then m1, then m0:
 // 1. The copy engine loads rows into a ring, where they are transposed, two times of a channel side by side. The
 //    filter is exact: a pair of times meets two 16-bit taps in dp2a, re and im from the same word.
-// 2. 16 points over n1, an exchange of the group, 16 over m1, an exchange within the warp, 16 over m0. One spectrum is
-//    in
+// 2. 16 points over n1, an exchange of the group, 16 over m1, an exchange within the warp, 16 over m0. One spectrum is in
 //    the exchange while the other is processed: half the memory, and no idle waiting.
 // 3. Gain, rounding and saturation. Writes of less than 32 bytes cost several times the bandwidth, so results
 //    are kept in scratch memory until all 16 spectra of a unit are done; then a quarter of them is written with each

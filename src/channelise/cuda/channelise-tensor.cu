@@ -1,13 +1,12 @@
-// The channeliser for 8-bit complex voltages and 1024 channels, with the filter on the tensor cores: one read, one
-// write, for cards whose blocks have 227 KB of shared memory and copy engines (Hopper).
+// The channeliser for 8-bit complex voltages and 1024 channels, with the filter on the tensor cores: one read, one write,
+// for cards whose blocks have 227 KB of shared memory and copy engines (Hopper).
 //
 //   n = n2 + 32 n1    k = k1 + 32 k2    (n1, n2, k1, k2 = 0..31)
 //
 // A persistent block of 512 threads processes one input along time, 16 spectra at a time:
 // 1. Rows of input become operands in a ring (tensor.cuh), the filter's sums are in registers.
 // 2. 32 points over n1 in registers, an exchange through shared memory [k1][n2][t], 32 points over n2.
-// 3. Gain, rounding and saturation. A warp stages its two k1, [k2][k1][16 t], where it just read from, and the copy
-//    engine
+// 3. Gain, rounding and saturation. A warp stages its two k1, [k2][k1][16 t], where it just read from, and the copy engine
 //    carries them to their 64 channels: no registers held back by stores, no addresses, nothing past the last spectrum.
 #include "tensor.cuh"
 

@@ -1,5 +1,4 @@
-// The polyphase filter of one tile: y[n] = sum over tau of h[tau P + n] x[(k + tau) P + n], for COLUMNS columns of a
-// spectrum.
+// The polyphase filter of one tile: y[n] = sum over tau of h[tau P + n] x[(k + tau) P + n], for COLUMNS columns of a spectrum.
 //
 // voltages : [a][pitch], one input's row: its sample 0 opens the window of spectrum 0, or is `rotation` samples before
 // it (delays.cuh). taps : [tau][n], float32; for 8-bit samples [tau / 2][n], two 16-bit taps a word, so that dp2a sums

@@ -2,8 +2,8 @@
 //
 // A row of interleaved (re, im) bytes is a K-major int8 operand of length 2T, so that
 //   Re V_ij = x_i . x_j     with x  = (re, im) pairs
-//   Im V_ij = x'_i . x_j with x' = (im, -re) pairs are two real products of the same data. -128 has no int8 negative;
-//   spectra never contain it.
+//   Im V_ij = x'_i . x_j    with x' = (im, -re) pairs
+// are two real products of the same data. -128 has no int8 negative; spectra never contain it.
 //
 // Set by the plan: INPUTS (a = s * POLARISATIONS + p), POLARISATIONS, and ADD: 1 adds to the existing sums, 0 replaces
 // them. Two compilations rather than one with both, which would need more registers. sums : [c][b][p_i][p_j][re, im],

@@ -10,8 +10,8 @@
  * includes them, and the peak is that of a source where the patterns peak.
  *
  * The largest difference is searched for. For one pixel it is a wave in ŝ that has no period shorter than the longest
- * baseline: sources every half of that period find where it is large. From the worst pairs of pixel and source the
- * search climbs, to neighbouring pixels and to places between, until nothing near is worse.
+ * baseline: sources every half of that period find where it is large. From the worst pairs of pixel and source the search
+ * climbs, to neighbouring pixels and to places between, until nothing near is worse.
  */
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';

@@ -1,9 +1,8 @@
 // Runs a kernel as a program of the host: a block is as many threads, barriers are barriers, blocks run one after the
 // other. It tests the results of a kernel, not its speed. Kernels with inline assembly (asm) are excluded.
 //
-// Set by on-host.ts: ENTRY, SHARED (the block's own memory), SHARED_BYTES. argv: a folder with `launch` (grid x, grid
-// y, threads, arguments, buffers), argument.N, pointers (argument, offset, buffer) and buffer.N, which is written
-// again.
+// Set by on-host.ts: ENTRY, SHARED (the block's own memory), SHARED_BYTES. argv: a folder with `launch` (grid x, grid y, threads,
+// arguments, buffers), argument.N, pointers (argument, offset, buffer) and buffer.N, which is written again.
 #pragma once
 #include <algorithm>
 #include <barrier>

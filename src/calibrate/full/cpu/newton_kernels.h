@@ -1,5 +1,4 @@
-// Inner loops of steps of all stations at once, one for each instruction-set level. Least squares of all δG_i, to first
-// order:
+// Inner loops of steps of all stations at once, one for each instruction-set level. Least squares of all δG_i, to first order:
 //
 //   δG_i D_i + G_i Σ_j M_ij X_j M_ijᴴ = N_i − G_i D_i      X_j = δG_jᴴ G_j
 //

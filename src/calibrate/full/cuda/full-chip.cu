@@ -1,14 +1,12 @@
 // Full-polarisation StEFCal with the pairs of a solve on the chip, in registers and shared memory, over as many blocks
 // as needed; all iterations in one launch. Formula and layout as in full/plan.ts and stefcal-full.cu.
 //
-// A block, one to a multiprocessor, is made of groups of GROUP_WARPS warps; a group owns ROWS rows of one solve, a
-// thread of it every GROUP-th column of all of them: of REGISTER_ROWS rows in its registers, of the others in shared
-// memory. Sums over lanes take CHUNK rows at a time.
+// A block, one to a multiprocessor, is made of groups of GROUP_WARPS warps; a group owns ROWS rows of one solve, a thread of it
+// every GROUP-th column of all of them: of REGISTER_ROWS rows in its registers, of the others in shared memory. Sums over lanes
+// take CHUNK rows at a time.
 //
-//   not MIXES exactly `most` iterations, every even one averaged with the one before, all in float32. Gains go through
-//   shared
-//               memory where a block has a solve to itself, and as packets (calibrate/cuda/packets.cuh), four a
-//               station,
+//   not MIXES   exactly `most` iterations, every even one averaged with the one before, all in float32. Gains go through shared
+//               memory where a block has a solve to itself, and as packets (calibrate/cuda/packets.cuh), four a station,
 //               between the blocks of one solve otherwise: a cooperative launch
 //   MIXES       steps are mixed until a tolerance (full-mix.cuh), with sums in float64 below float32's precision;
 //               a block has a solve to itself

@@ -1,9 +1,7 @@
 // The start of the next step of a solve, and whether it is done (full/accelerate.ts).
 //
-//   gains, next : [k][8 stations] float64. A solve that is done keeps `gains`, which its sums are of; `next` is its
-//   result
-//   history : [k][slot of MIXED_STEPS][moved, rest][8 stations]; lasts : [k][2][8 stations], the last step's result and
-//   rest
+//   gains, next : [k][8 stations] float64. A solve that is done keeps `gains`, which its sums are of; `next` is its result
+//   history     : [k][slot of MIXED_STEPS][moved, rest][8 stations]; lasts : [k][2][8 stations], the last step's result and rest
 //
 // Set by the plan: THREADS (of a block), SWITCH_BELOW, FAR, and the numbers of full/accelerate.ts and full/common.ts.
 #pragma once

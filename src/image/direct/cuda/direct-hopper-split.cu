@@ -1,14 +1,13 @@
-// From folded grids to the image on Hopper's tensor cores in single precision: as direct-hopper.cu, with every number
-// the sum of two halves. A product is then nearest * nearest + nearest * rest + rest * nearest : three times the tensor
-// work, and as good as single precision; what is left out, rest * rest, is 2^-24 of it.
+// From folded grids to the image on Hopper's tensor cores in single precision: as direct-hopper.cu, with every number the
+// sum of two halves. A product is then  nearest * nearest + nearest * rest + rest * nearest : three times the tensor work,
+// and as good as single precision; what is left out, rest * rest, is 2^-24 of it.
 //
-// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Per
-// step:
+// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Per step:
 //   stage 1   U[64 l][2 BOX] = [cos | sin][64 l][BOX] x grid[BOX][2 BOX]    warpgroup p for slot p, in PIECES
-//   stage 2 F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T four chunks of 16 l Registers hold the image's sums
-//   and two results in flight: each product is issued before the wait for the one before it, whose result is used while
-//   it runs. U passes through shared memory, two buffers. Each warpgroup reads one slot's grids alone: it releases a
-//   piece of the ring as soon as its own four warps have read it.
+//   stage 2   F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T        four chunks of 16 l
+// Registers hold the image's sums and two results in flight: each product is issued before the wait for the one before
+// it, whose result is used while it runs. U passes through shared memory, two buffers. Each warpgroup reads one slot's
+// grids alone: it releases a piece of the ring as soon as its own four warps have read it.
 //
 // Small terms are added first: the tensor cores truncate sums.
 //

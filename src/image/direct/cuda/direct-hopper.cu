@@ -1,22 +1,21 @@
-// From folded grids to the image on Hopper's tensor cores: both stages of the transform, products and their sums on
-// chip.
+// From folded grids to the image on Hopper's tensor cores: both stages of the transform, products and their sums on chip.
 //
-// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Or a
-// block is one warpgroup, for 64 x 64, and two of them share a multiprocessor (GROUPS). Per step:
+// A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Or a block is
+// one warpgroup, for 64 x 64, and two of them share a multiprocessor (GROUPS). Per step:
 //   stage 1   U[64 l][2 BOX] = [cos | sin][64 l][BOX] x grid[BOX][2 BOX]    warpgroup p for slot p, sums in halves
-//   stage 2 F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T four chunks of 16 l, sums in floats U passes through
-//   shared memory, two buffers; the barrier after it also frees the grids it was made of. Parts (re, im of both slots)
-//   of one pixel land in one thread: the products need no exchange. Grids arrive UNROLL steps at a time by one bulk
-//   copy, STAGES such copies ahead: waiting for one costs more than a barrier does. With one polarisation the two slots
-//   are two time steps, and XX + YY is the sum of both.
+//   stage 2   F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T        four chunks of 16 l, sums in floats
+// U passes through shared memory, two buffers; the barrier after it also frees the grids it was made of. Parts (re, im
+// of both slots) of one pixel land in one thread: the products need no exchange. Grids arrive UNROLL steps at a time by
+// one bulk copy, STAGES such copies ahead: waiting for one costs more than a barrier does. With one polarisation the
+// two slots are two time steps, and XX + YY is the sum of both.
 //
 // Tensor cores and multiply-adds share the registers' ports and hardly overlap; the aim is that neither waits. So every
 // product is issued before the wait for the one before it: sums that are waited for any earlier are moved by the
 // assembler in between the parts of a product.
 //
-// Set by the plan: BOX (32, 48, 64), PIXELS (or samples: direct-refine.cu), POLARISATIONS, GROUPS, REFINED, STAGES,
-// UNROLL (even), ACROSS (1: a step's last products are summed while the next step's first are made), ROWS_SHARED (1:
-// stage 1 takes its factors from shared memory).
+// Set by the plan: BOX (32, 48, 64), PIXELS (or samples: direct-refine.cu), POLARISATIONS, GROUPS, REFINED, STAGES, UNROLL
+// (even), ACROSS (1: a step's last products are summed while the next step's first are made), ROWS_SHARED (1: stage 1 takes
+// its factors from shared memory).
 #include "direct-hopper.cuh"
 #include "wgmma-half.cuh"
 

@@ -1,12 +1,12 @@
 // From samples of the image to its pixels. The squared field of a box of BOX cells has only waves of less than BOX
 // cells: SAMPLES = 2 BOX samples along either side determine it, and the pixels between them are weighted sums of
 // samples,
-//   pixels = W x samples x W^T, W[pixel][k] = 1/SAMPLES sum over |d| <= BOX of cos 2 pi d (pixel/PIXELS - k/SAMPLES)
-//   (the last d at half weight), exact up to rounding. The cost of imaging then depends on the aperture, not on the
-//   number of pixels.
+//   pixels = W x samples x W^T,   W[pixel][k] = 1/SAMPLES sum over |d| <= BOX of cos 2 pi d (pixel/PIXELS - k/SAMPLES)
+// (the last d at half weight), exact up to rounding. The cost of imaging then depends on the aperture, not on the
+// number of pixels.
 //
-// A block makes tiles of ROWS x COLUMNS pixels, one plane after the other with the same weights: weighted along m
-// first, then along l.
+// A block makes tiles of ROWS x COLUMNS pixels, one plane after the other with the same weights: weighted along m first, then
+// along l.
 //
 // Set by the plan: SAMPLES, PIXELS, PRODUCTS, ROWS, COLUMNS.
 #include "integers.cuh"

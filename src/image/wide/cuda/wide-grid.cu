@@ -5,8 +5,8 @@
 // every visibility, no two write the same word, and a block needs no atomics. Taps are made once for the whole block,
 // BATCH visibilities at a time. A finished plane is added to the grid atomically, since tiles overlap.
 //
-// degridRows: a warp for each visibility, the cells of its kernel dealt to its lanes. Neighbouring channels read the
-// same cells, from the nearest cache.
+// degridRows: a warp for each visibility, the cells of its kernel dealt to its lanes. Neighbouring channels read the same
+// cells, from the nearest cache.
 //
 // Set by the plan: as wide.cuh, DEGREE and W_DEGREE of the taps' polynomials, SLOTS (ring places of a block).
 #include "place.cuh"
