@@ -97,7 +97,7 @@ export function correlateSpectra(
 const machineOf = ({ backend, backends = [backend] }: CorrelationSettings): readonly Backend[] => backends;
 const watched = ({ onProgress, stop }: Watched): Watched => ({ onProgress, stop });
 
-/** Voltages to integrations as one stage, for whoever has blocks of their own. */
+/** Voltages to integrations as one stage, for callers with blocks of their own. */
 export const prepareVoltageCorrelation = (
   source: VoltageSource,
   plan: ChannelisePlan,

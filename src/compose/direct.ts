@@ -1,5 +1,5 @@
 /**
- * Direct images (EPIC) as a product: what a front's spectra need before they are imaged, and what images are divided by.
+ * Direct images (EPIC) as a product: what a front's spectra need before imaging, and what images are divided by.
  */
 import type { Backend } from '../backend/backend.js';
 import { gainsCA } from '../core/axes.js';

@@ -1,16 +1,16 @@
 /**
  * The rules in plain loops: the reference that native code (cpu/decide.cpp) is compared with, code for code.
  *
- * 1. Each input's window has limits of its own (Nita & Gary 2010), by its number of spectra and, of rounded numbers, its power.
+ * 1. Each input's window has limits of its own (Nita & Gary 2010), by its number of spectra and, for rounded numbers,
+ *    its power.
  * 2. The mean over inputs (Taylor et al. 2019), each within its own limits, flags all inputs of a window's channel.
- * 3. Where most inputs of a polarisation are above their limits in most channels, or the mean over all inputs and channels is, the
- *    window is a burst, kept or flagged as a whole.
+ * 3. Where most inputs of a polarisation are above their limits in most channels, or the mean over all inputs and
+ *    channels is, the window is a burst, kept or flagged as a whole.
  * 4. Two windows together (Smith, Lynch & Pisano 2022) show signals present for half of one: a strong signal has the
  *    kurtosis of noise there.
  * 5. Means over all inputs and 2, 4, 8 … windows show signals too weak for one.
  * 6. Windows of an input are flagged with those around them (Offringa, van de Gronde & Roerdink 2012). In a burst that
- *    is kept, a channel is
- *    flagged where it is so before and after.
+ *    is kept, a channel is flagged where it is flagged before and after.
  */
 import { median } from '../core/median.js';
 import { ABOVE, BELOW, BURST, isFlagged, KEPT, OVERLOAD, UNTESTED, WIDER } from './judgement.js';

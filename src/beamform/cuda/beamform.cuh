@@ -3,10 +3,9 @@
 // Set by the plan: STATIONS, POLARISATIONS, BEAMS. Inputs are a = s * POLARISATIONS + p.
 //   voltages : [c][b][p][t], complex
 //   partials : [c][row][d][b] float32, sums of powers of up to SLICE spectra. Bins of SLICE spectra and longer: rows 2 n and
-//              2 n + 1 are of slice n, spectra from 16 n on, before and after the end of the bin in it. Shorter bins: a
-//              row for
-//              each spectrum.
-// Rows have fixed places and are added in order (beamform-finish.cu): the same data give the same bits.
+//              2 n + 1 are of slice n, spectra from 16 n on, before and after the end of the bin in it. Shorter bins:
+//              a row for each spectrum. Rows have fixed places and are added in order (beamform-finish.cu): the same
+//              data give the same bits.
 #pragma once
 #include "integers.cuh"
 

@@ -20,7 +20,7 @@ struct Matrix2 {
 };
 
 enum class Take { plain, adjoint };
-/** a·b, aᴴ or bᴴ where told. */
+/** a·b, aᴴ or bᴴ where requested. */
 template <Take A = Take::plain, Take B = Take::plain>
 Matrix2 times(const Matrix2 &a, const Matrix2 &b) {
   Matrix2 out;
