@@ -11,7 +11,7 @@
  *        │    '─────'    │   │                      │               │
  *        └───────────────┘  ─┘                      └───────────────┘
  *
- * The shown part is the hemisphere (or the field asked for); the image is MARGIN times wider.
+ * The shown part is the hemisphere (or the requested field); the image is MARGIN times wider.
  */
 import { tapsCSKK, type TapsCSKK } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';

@@ -32,7 +32,7 @@ export interface ChanneliseSettings {
   readonly powers?: number;
 }
 
-/** Where a plan's spectra of a source lie in time. */
+/** Times of a plan's spectra of a source. */
 export const spectrumGrid = (
   source: Pick<VoltageSource, 'start' | 'sampleRateHz'>,
   plan: ChannelisePlan,

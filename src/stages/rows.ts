@@ -20,7 +20,7 @@ import { groupsOf } from './shares.js';
 import type { StationKinds } from '../sky/beams/powers.js';
 import { prepareBins } from './moments.js';
 
-/** Integrations in the order of time, the same each time they are asked for. */
+/** Integrations in the order of time, the same each time they are requested. */
 export type Integrations = () => AsyncIterable<Integration> | Iterable<Integration>;
 
 interface RowOptions {

@@ -81,7 +81,7 @@ export interface CudaSession extends Closable {
   /** Page-locked memory of PIECE_BYTES for a transfer; closing keeps it for the next one, which is far faster. */
   borrowPiece(): PinnedMemory;
   allocateNative(sizeBytes: number): NativeMemory;
-  /** Where `bytes` starts, if it lies in this session's pinned memory. */
+  /** Where `bytes` starts, if it is in this session's pinned memory. */
   pinnedAddress(bytes: ArrayBufferView): bigint | undefined;
   createEvent(options?: { readonly timing: 'on' | 'off' }): CudaEvent;
   millisecondsBetween(first: CudaEvent, last: CudaEvent): number;
