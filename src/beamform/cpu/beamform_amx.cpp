@@ -1,4 +1,5 @@
-// levels: amx Tiles of 16 × 64 bytes: one instruction multiplies 16 beams by 16 spectra over 64 stations. A panel in
+// levels: amx
+// Tiles of 16 × 64 bytes: one instruction multiplies 16 beams by 16 spectra over 64 stations. A panel in
 // AVX-512's layout is the second operand unchanged: a row of it is four stations of 16 spectra.
 #include "beamform/cpu/beamform_turn.h"
 

@@ -1,4 +1,5 @@
-// levels: avx512 VPDPBUSD adds four stations at once to each of sixteen spectra, unsigned bytes by signed ones: spectra
+// levels: avx512
+// VPDPBUSD adds four stations at once to each of sixteen spectra, unsigned bytes by signed ones: spectra
 // are raised by 128, which adds 128·Σw, known beforehand. panel : [quad][re, im][64 spectra][4 stations]
 #include <immintrin.h>
 

@@ -1,4 +1,5 @@
-// levels: portable avx2 Plain loops that any compiler vectorises. panel : [station][re, im][64 spectra] int16.
+// levels: portable avx2
+// Plain loops that any compiler vectorises. panel : [station][re, im][64 spectra] int16.
 #include "beamform/cpu/beamform_kernels.h"
 
 namespace corella {

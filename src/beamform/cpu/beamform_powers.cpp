@@ -1,4 +1,5 @@
-// levels: portable avx2 avx512 Powers of sums. Sixteen sums side by side hide the latency of an addition.
+// levels: portable avx2 avx512
+// Powers of sums. Sixteen sums side by side hide the latency of an addition.
 #include "beamform/cpu/beamform_kernels.h"
 
 namespace corella {

@@ -1,4 +1,5 @@
-// levels: avx512 VNNI multiplies four unsigned bytes by four signed ones and adds them to a 32-bit sum. The i side is
+// levels: avx512
+// VNNI multiplies four unsigned bytes by four signed ones and adds them to a 32-bit sum. The i side is
 // made unsigned by an offset, which is subtracted with the sums of the j side, all modulo 2³²:
 //   Re: Σ (aᵣ + 128) bᵣ + (aᵢ + 128) bᵢ  −  128 (Σ bᵣ + Σ bᵢ)
 //   Im: Σ (aᵢ + 128) bᵣ + (aᵣ + 128) (−bᵢ)  −  128 (Σ bᵣ − Σ bᵢ)

@@ -1,4 +1,5 @@
-// levels: dotprod SDOT multiplies four bytes by four in each of four lanes and adds them to 32-bit sums; its by-element
+// levels: dotprod
+// SDOT multiplies four bytes by four in each of four lanes and adds them to 32-bit sums; its by-element
 // form takes one input's four samples for all lanes, which is a line of spectra.h unchanged: no unpacking on the j
 // side. −aᵣ is wrong for −128, which only flagged inputs may have: their products are discarded.
 #include <arm_neon.h>

@@ -1,4 +1,5 @@
-// levels: i8mm SMMLA multiplies two rows of eight bytes by two others and adds the four products to 32-bit sums: twice
+// levels: i8mm
+// SMMLA multiplies two rows of eight bytes by two others and adds the four products to 32-bit sums: twice
 // the work of SDOT. Both sides need pairs of inputs with eight samples each, which are two lines of spectra.h with
 // their words interleaved; that is done once for a group of i, and once for each j of a group. −bᵢ is wrong for −128,
 // which only flagged inputs may have: their products are discarded.

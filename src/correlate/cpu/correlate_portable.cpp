@@ -1,4 +1,5 @@
-// levels: portable Plain loops that any compiler vectorises. In float32, which every processor multiplies fast: 64
+// levels: portable
+// Plain loops that any compiler vectorises. In float32, which every processor multiplies fast: 64
 // samples add up to at most 2 · 128² · 64 = 2²¹, and integers are exact up to 2²⁴.
 #include "correlate/cpu/correlate_kernels.h"
 
