@@ -26,10 +26,7 @@ it('nothing that is there is replaced unless someone says so', async () => {
   const folder = temporaryFolder('outputs');
   const [there, absent] = [join(folder, 'night.sigmf-data'), join(folder, 'night.sigmf-meta')];
   await writeFile(there, 'the only copy');
-  await assert.rejects(
-    checkOutputs({ paths: [absent, there] }),
-    /night\.sigmf-data: is there already; give the result another name, or say --overwrite/,
-  );
+  await assert.rejects(checkOutputs({ paths: [absent, there] }), { kind: 'file.exists', where: there });
   await checkOutputs({ paths: [absent, there], overwrite: true });
   await checkOutputs({ paths: [absent] });
 });
@@ -39,7 +36,7 @@ it('a Measurement Set, which is a folder, is replaced like a file, and no other 
   const [set, other, named] = ['a.ms', 'b.ms', 'c.fits'].map((name) => join(folder, name));
   for (const path of [set, other, named]) await mkdir(path);
   for (const path of [set, named]) await writeFile(join(path, 'table.dat'), 'a table');
-  await assert.rejects(checkOutputs({ paths: [set] }), /is there already; .*--overwrite/);
+  await assert.rejects(checkOutputs({ paths: [set] }), { kind: 'file.exists', where: set });
   await checkOutputs({ paths: [set], overwrite: true });
   await assert.rejects(
     checkOutputs({ paths: [set], from: set, overwrite: true }),
