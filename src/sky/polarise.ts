@@ -1,6 +1,6 @@
 /** Stokes fractions of sources, as given by the user: NAME:Q:U:V. */
 import { refuse } from '../core/errors.js';
-import { checkedStokes, type Source } from './source.js';
+import { checkedStokes, plainName, type Source } from './source.js';
 
 /** The same sources, with the Stokes fractions given by the user. `where`: the field or option, for errors. */
 export function polarise(
@@ -22,9 +22,7 @@ export function polarise(
   }, sources);
 }
 
-const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s_-]/g, '');
-
-export const isNamed = (source: Source, name: string): boolean => plain(source.name) === plain(name);
+export const isNamed = (source: Source, name: string): boolean => plainName(source.name) === plainName(name);
 
 export function refuseUnlessNamed(sources: readonly Source[], name: string, where: string): void {
   if (!sources.some((source) => isNamed(source, name)))

@@ -3,6 +3,9 @@ import { realNumber, refuse } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import { directionFromAltAz, type SkyFrame, type SkyPosition } from './frame.js';
 
+/** "Cyg A", "cyga" and "cyg-a" are the same. */
+export const plainName = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
+
 /** Stokes Q, U, V as fractions of I, the same at every frequency. */
 export interface StokesFractions {
   readonly q: number;

@@ -6,7 +6,7 @@ import { refuse } from '../core/errors.js';
 import { bodies } from './bodies.js';
 import type { SkyPosition } from './frame.js';
 import { allSatellites, satellitesNamed } from './orbits/orbits.js';
-import { unpolarised, type Source } from './source.js';
+import { plainName, unpolarised, type Source } from './source.js';
 import { sun } from './sun.js';
 
 interface Spectrum {
@@ -93,17 +93,14 @@ const named: readonly Source[] = [...bright, ...Object.entries(calibrators).map(
 /** Every source of the catalogue. */
 export const sourceNames = (): readonly string[] => named.map(({ name }) => name);
 
-/** "Cyg A", "cyga" and "cyg-a" are the same. */
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
-
 /** Sources of the catalogue by name; for `all`, the brightest and all satellites. Unknown names are refused. */
 export function findSources(names: readonly string[] | 'all'): readonly Source[] {
   if (names === 'all') return [...bright, ...allSatellites()];
   return names.flatMap((name) => {
-    const asked = plain(name);
+    const asked = plainName(name);
     if (asked === 'all') return findSources('all');
     if (asked === 'satellites') return needed(allSatellites());
-    const own = named.find((source) => plain(source.name) === asked);
+    const own = named.find((source) => plainName(source.name) === asked);
     if (own) return [own];
     const satellites = satellitesNamed(name);
     if (satellites.length > 1)

@@ -10,7 +10,7 @@ import {
   type Line,
   type Message,
 } from '../../messages/index.js';
-import { takeOrbitReport } from '../../sky/orbits/orbits.js';
+import { takeOrbitReport } from '../../sky/orbits/report.js';
 import type { CommonOptions } from '../options/command.js';
 import { inFlags } from '../options/in-flags.js';
 import { escaped } from './escaped.js';

@@ -4,6 +4,7 @@ import { formatInstant, parseInstant, secondsBetween } from '../../core/instant.
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SECONDS_PER_DAY } from '../../core/units.js';
 import { dot } from '../../core/vector.js';
 import { localSiderealTimeRad } from '../../sky/earth/sidereal.js';
+import { checksum } from '../../sky/orbits/elements.js';
 import { checkedDirection } from '../../sky/source.js';
 import { enuToEcef, siteToEcef } from '../../telescope/earth.js';
 import type { Site } from '../../telescope/telescope.js';
@@ -51,5 +52,4 @@ function linesOf(site: Site, moment: Instant, { number, altitudeDeg, azimuthDeg 
 }
 
 /** Appends the checksum. */
-const summed = (line: string): string =>
-  line + String(Array.from(line).reduce((sum, one) => sum + (one === '-' ? 1 : Number(one) || 0), 0) % 10);
+const summed = (line: string): string => `${line}${checksum(line)}`;

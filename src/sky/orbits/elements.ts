@@ -39,7 +39,7 @@ export function parseElements(text: string, path: string): ElementSet[] {
 const LINE = 69;
 
 /** The last digit: the sum of all digits before it, a minus counting as one, modulo 10. */
-const checksum = (line: string): number =>
+export const checksum = (line: string): number =>
   Array.from(line.slice(0, LINE - 1)).reduce(
     (sum, one) => sum + (one === '-' ? 1 : /\d/.test(one) ? Number(one) : 0),
     0,

@@ -10,7 +10,8 @@ import { parseSources } from '../chosen-sources.js';
 import { altitudeDeg, azimuthDeg, skyFrame } from '../frame.js';
 import { findSources } from '../sources.js';
 import { parseElements } from './elements.js';
-import { takeOrbitReport, useOrbits } from './orbits.js';
+import { useOrbits } from './orbits.js';
+import { takeOrbitReport } from './report.js';
 
 /**
  * From the test cases of Vallado et al., Revisiting Spacetrack Report #3 (AIAA 2006-6753): elements and positions in

@@ -19,8 +19,9 @@ import { apply, sameAxes, turned } from '../earth/angles.js';
 import { earthClock } from '../earth/clock.js';
 import { earthOrientation } from '../earth/orientation.js';
 import type { SkyFrame } from '../frame.js';
-import { unpolarised, type Source } from '../source.js';
+import { plainName, unpolarised, type Source } from '../source.js';
 import { parseElements, type ElementSet } from './elements.js';
+import { reportLeftOut, reportUse } from './report.js';
 
 type Theory = Pick<typeof Satellites, 'gstime' | 'json2satrec' | 'sgp4' | 'twoline2satrec'>;
 
@@ -54,22 +55,7 @@ interface Orbits {
   readonly old: 'refused' | 'accepted';
 }
 
-/** Elements used since the last report. */
-export interface OrbitReport {
-  readonly paths: readonly string[];
-  readonly satellites: number;
-  /** Days between the elements' epochs and the data. */
-  readonly leastAgeDays: number;
-  readonly mostAgeDays: number;
-  /** Older than the warning limit. */
-  readonly old: readonly string[];
-  /** Not used, because they are too old or the satellite has decayed. */
-  readonly leftOut: readonly string[];
-}
-
 let inUse: Orbits | undefined;
-const ages = new Map<Satellite, number>();
-const leftOut = new Set<Satellite>();
 
 /** Sets the files for the whole process; earlier files are dropped. */
 export async function useOrbits(
@@ -175,14 +161,12 @@ const sourceOfSatellite = (satellite: Satellite, orbits: Orbits): Source => ({
         `${satellite.name}: ${found}`,
         'give elements of that time, or allow old ones with old-orbits: true',
       );
-    ages.set(satellite, Math.max(found.ageDays, ages.get(satellite) ?? 0));
+    reportUse(satellite, found.ageDays);
     return frame.positionOf(found.direction);
   },
   fluxJy: () => 0,
   stokes: unpolarised,
 });
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
 /** By name, by catalogue number, or GPS satellites by code: "PRN 13" if the name contains it. */
 export function satellitesNamed(asked: string): readonly Source[] {
@@ -192,7 +176,7 @@ export function satellitesNamed(asked: string): readonly Source[] {
   return orbits.satellites
     .filter(
       ({ name, number }) =>
-        plain(name) === plain(asked) ||
+        plainName(name) === plainName(asked) ||
         number === asked.trim() ||
         (prn !== undefined && prnOf(name) === Number(prn)),
     )
@@ -214,8 +198,8 @@ export function allSatellites(): readonly Source[] {
     isKnownAt: (frame) => {
       const found = seen(satellite, frame, orbits);
       if (typeof found !== 'string') return true;
-      leftOut.add(satellite);
-      if (leftOut.size === satellites.length && ages.size === 0)
+      const { leftOut, used } = reportLeftOut(satellite);
+      if (leftOut === satellites.length && used === 0)
         refuse(
           satellite.path,
           `none of its satellites can be placed: ${satellite.name}: ${found}`,
@@ -224,22 +208,4 @@ export function allSatellites(): readonly Source[] {
       return false;
     },
   }));
-}
-
-/** What was used since the last call; undefined if nothing was. */
-export function takeOrbitReport(): OrbitReport | undefined {
-  const used = [...ages];
-  const missing = [...leftOut].filter((one) => !ages.has(one));
-  ages.clear();
-  leftOut.clear();
-  if (used.length + missing.length === 0) return undefined;
-  const days = used.map(([, age]) => age);
-  return {
-    paths: [...new Set([...used.map(([{ path }]) => path), ...missing.map(({ path }) => path)])],
-    satellites: used.length,
-    leastAgeDays: Math.min(...days),
-    mostAgeDays: Math.max(...days),
-    old: used.filter(([{ orbits }, age]) => age > orbits[0].limits.warned).map(([{ name }]) => name),
-    leftOut: missing.map(({ name }) => name),
-  };
 }
