@@ -115,7 +115,10 @@ describe('brightness', () => {
     return ran;
   };
   const sky = (frequencyHz: number, sources: readonly KnownSource[]) => ({
-    ...{ stations: STATIONS, radiusM: 2e9 / frequencyHz, frequenciesHz: [frequencyHz], sources },
+    stations: STATIONS,
+    radiusM: 2e9 / frequencyHz,
+    frequenciesHz: [frequencyHz],
+    sources,
     jones: randomGains(3, STATIONS, 1),
   });
   const middleOf = async (name: string, plane = 0): Promise<number> => {

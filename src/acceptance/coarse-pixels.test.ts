@@ -20,7 +20,10 @@ void describe('coarse pixels', () => {
   const folder = temporaryFolder('coarse-pixels');
   const write = (name: string, fromZenith: number): Promise<unknown> =>
     writeKnownSky(join(folder, name), {
-      ...{ stations: 20, radiusM: 40, frequenciesHz: [150e6], unit: 'Jy' },
+      stations: 20,
+      radiusM: 40,
+      frequenciesHz: [150e6],
+      unit: 'Jy',
       sources: [
         { altDeg: (Math.acos(fromZenith) * 180) / Math.PI, azDeg: 45, stokes: [100, 0, 0, 0] as const },
       ],

@@ -110,11 +110,20 @@ async function write(path: string, points: readonly Point[]): Promise<void> {
         values.set([count * (re * vRe - im * vIm), count * (re * vIm + im * vRe)], at + 6 * p);
       }
   const writer = await visibilityFormatFor(path).createVisibilities(path, {
-    ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.of(FREQUENCY), channelWidthHz: 1e5 },
-    ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
+    telescope,
+    polarisations: 2,
+    frequenciesHz: Float64Array.of(FREQUENCY),
+    channelWidthHz: 1e5,
+    object: 'zenith',
+    history: [],
+    phaseCentre: skyFrame(telescope.site, START).zenith,
   });
   await writer.append({
-    ...{ start: START, durationS: 2, channels: 1, stations: STATIONS, polarisations: 2 },
+    start: START,
+    durationS: 2,
+    channels: 1,
+    stations: STATIONS,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(values, 1, baselines, 2),
     counts: countsCB(new Float64Array(baselines).fill(count), 1, baselines),
     flaggedInputs: new Uint8Array(2 * STATIONS),

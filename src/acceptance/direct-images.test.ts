@@ -62,7 +62,11 @@ function onSlope(folder: string, name: string, heightsM: number, slopeDeg = 10):
   });
   writeFileSync(join(folder, `${name}.csv`), ['name,east_m,north_m,up_m', ...rows, ''].join('\n'));
   const description = {
-    ...{ name, title: name, positions: `${name}.csv`, polarisations: 2, beamExponent: 0.8 },
+    name,
+    title: name,
+    positions: `${name}.csv`,
+    polarisations: 2,
+    beamExponent: 0.8,
     site: { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 },
     band: { lowHz: 50e6, highHz: 350e6 },
     recording: { centreFrequencyHz: 150e6, sampleRateHz: 1e6, channels: 32, bits: 8 },

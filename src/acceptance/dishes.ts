@@ -49,7 +49,11 @@ export async function describeDishes(folder: string, dishes: Dishes): Promise<st
   await mkdir(folder, { recursive: true });
   const { centreFrequencyHz, sampleRateHz, scale = 1 } = dishes;
   const description = {
-    ...{ name: 'dishes', title: 'eight dishes', site, positions: 'dishes.csv', polarisations: 1 },
+    name: 'dishes',
+    title: 'eight dishes',
+    site,
+    positions: 'dishes.csv',
+    polarisations: 1,
     band: { lowHz: centreFrequencyHz / 2, highHz: 2 * centreFrequencyHz },
     recording: { centreFrequencyHz, sampleRateHz, channels: 64, bits: 8 },
     beamExponent: 0,
@@ -117,12 +121,23 @@ export async function recordDishes(
   const type = digitised ?? 'cf32';
   const inputs = places.length;
   const writer = await createSigmf(path, {
-    ...{ telescope, inputs, polarisations: 1, type, start: begins },
-    ...{ sampleRateHz, centreFrequencyHz, description: 'tones', history: [] },
+    telescope,
+    inputs,
+    polarisations: 1,
+    type,
+    start: begins,
+    sampleRateHz,
+    centreFrequencyHz,
+    description: 'tones',
+    history: [],
   });
   const numbers = digitised ? rounded(voltages, isReal) : voltages;
   await writer.append({
-    ...{ type, inputs, samples, gaps: [], start: begins },
+    type,
+    inputs,
+    samples,
+    gaps: [],
+    start: begins,
     voltages: voltagesAT(numbers, type, inputs, samples),
   });
   await writer.finish();

@@ -122,7 +122,8 @@ interface Choice {
 
 const choices: readonly Choice[] = fields.flatMap((field) =>
   valuesOf(field).map((value, n) => ({
-    ...{ path: field.path, value },
+    path: field.path,
+    value,
     isForPairs: n < (inPairs[field.path.join('.')] ?? 1),
   })),
 );
@@ -169,7 +170,12 @@ function asked(kind: Kind, set: readonly Choice[], wanted: readonly Name[]): Pla
   if (isRounded && part.gain === undefined && part.equaliser === undefined && part.bits !== 'float')
     of = put(of, ['front', 'gain'], part.bits !== 4 ? 0.8317 : part.finer === undefined ? 0.0917 : 0.4917);
   return {
-    ...{ corella: 1, telescope: 'lwasv', stations: 4, ...of, overwrite: true, page: { address: false } },
+    corella: 1,
+    telescope: 'lwasv',
+    stations: 4,
+    ...of,
+    overwrite: true,
+    page: { address: false },
     products: wanted.map((name) => ({
       ...products[name],
       ...(ownOf(own, name) as Plain | undefined),
@@ -251,8 +257,11 @@ const sources = {
     const whole = recorded(place, observation);
     const named = { ...whole, products: whole.products.map((one) => renamed(one, into)) } as Observation;
     const { plan } = await planFarm(named, {
-      ...{ version: VERSION, backend: backend.kind, jobS: 0.035 },
-      ...{ openBackend: () => Promise.resolve(backend), equaliserPath: join(into, 'levels.json') },
+      version: VERSION,
+      backend: backend.kind,
+      jobS: 0.035,
+      openBackend: () => Promise.resolve(backend),
+      equaliserPath: join(into, 'levels.json'),
     });
     const ledger = await createLedger(join(into, 'farm'), plan);
     const jobs = jobsOf(plan);
@@ -270,7 +279,11 @@ const sources = {
       machine: { backend: backend.kind },
     });
     const { failures } = await runLive(observed, {
-      ...{ version: VERSION, into, say: () => undefined, onEvent: () => undefined, onFile: () => undefined },
+      version: VERSION,
+      into,
+      say: () => undefined,
+      onEvent: () => undefined,
+      onFile: () => undefined,
     });
     assert.deepEqual(failures, []);
   },

@@ -29,8 +29,13 @@ describe('gains every so often', () => {
 
   before(async () => {
     const sky = {
-      ...{ stations: STATIONS, radiusM: 40, frequenciesHz: [150e6], sources: spots, noiseJy: 0.1 },
-      ...{ jones: randomGains(3, STATIONS, 1), times: 6 },
+      stations: STATIONS,
+      radiusM: 40,
+      frequenciesHz: [150e6],
+      sources: spots,
+      noiseJy: 0.1,
+      jones: randomGains(3, STATIONS, 1),
+      times: 6,
     };
     /** A sky that is not in the model, stronger than that of the model. */
     const other =

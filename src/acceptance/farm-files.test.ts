@@ -202,7 +202,12 @@ describe('a farm of files', () => {
         ...'--channels 8 --integration 10ms --delays cables.json --keep-channels 1-6 --flag 3,channels=2'.split(
           ' ',
         ),
-        ...['--times', `${at(7)}..${at(55)}`, '--values', 'sums', '--backend', 'reference'],
+        '--times',
+        `${at(7)}..${at(55)}`,
+        '--values',
+        'sums',
+        '--backend',
+        'reference',
       ];
       await well(folder, 'correlate', 'sky.sigmf-meta', ...how, '-o', 'one.uvh5');
       const submit = ['farm', 'submit', 'correlate', 'sky.sigmf-meta', ...how, '-o', 'farm.uvh5'];

@@ -46,9 +46,13 @@ async function record(
   await writeFile(join(folder, `${name}.sigmf-data`), data);
   const meta = {
     global: {
-      ...{ 'core:datatype': 'cf32_le', 'core:sample_rate': RATE_HZ, 'core:version': '1.0.0' },
+      'core:datatype': 'cf32_le',
+      'core:sample_rate': RATE_HZ,
+      'core:version': '1.0.0',
       'core:num_channels': CHANNELS * INPUTS,
-      ...{ 'corella:spectra_type': 'cf32', 'corella:channels': CHANNELS, 'corella:polarisations': 1 },
+      'corella:spectra_type': 'cf32',
+      'corella:channels': CHANNELS,
+      'corella:polarisations': 1,
       'corella:frequencies_hz': Array.from({ length: CHANNELS }, (_, c) => FIRST_HZ + c * spacingHz),
       'corella:channel_width_hz': spacingHz,
     },
@@ -65,7 +69,11 @@ void describe('channels made finer', () => {
   before(async () => {
     await writeFile(join(folder, 'array.csv'), 'name,east_m,north_m,up_m\na,0,0,0\nb,1,0,0\n');
     const description = {
-      ...{ name: 'two', title: 'two', positions: 'array.csv', polarisations: 1, beamExponent: 0 },
+      name: 'two',
+      title: 'two',
+      positions: 'array.csv',
+      polarisations: 1,
+      beamExponent: 0,
       site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
       band: { lowHz: 100e6, highHz: 200e6 },
       recording: { centreFrequencyHz: 150e6, sampleRateHz: 1e5, channels: 4, bits: 8 },
@@ -173,7 +181,9 @@ void describe('channels made finer', () => {
     await writeFile(join(folder, 'real.sigmf-data'), data);
     const meta = {
       global: {
-        ...{ 'core:datatype': 'ri8', 'core:sample_rate': 8e5, 'core:version': '1.0.0' },
+        'core:datatype': 'ri8',
+        'core:sample_rate': 8e5,
+        'core:version': '1.0.0',
         'core:num_channels': INPUTS,
       },
       captures: [

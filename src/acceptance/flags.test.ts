@@ -21,7 +21,12 @@ const frequenciesHz = Array.from({ length: CHANNELS }, (_, c) => 150e6 + 1e5 * c
 const sources = [{ altDeg: 70, azDeg: 30, stokes: [100, 0, 0, 0] as const }];
 const SPOT = ['--sources', 'spot@70:30:100'] as const;
 const sky: KnownSky = {
-  ...{ stations: STATIONS, radiusM: 15, frequenciesHz, sources, times: 6, noiseJy: 1 },
+  stations: STATIONS,
+  radiusM: 15,
+  frequenciesHz,
+  sources,
+  times: 6,
+  noiseJy: 1,
   jones: randomGains(6, STATIONS, CHANNELS),
 };
 /** A nearby transmitter, 81 times as strong as the sky: its wave reaches each station by a different path. */
@@ -174,17 +179,15 @@ describe('a burst', () => {
   before(async () => {
     // 500 Jy from the zenith for 2 s: the same in every channel and pair.
     await writeKnownSky(path('burst.uvh5'), {
-      ...{
-        ...sky,
-        times: 12,
-        jones: () =>
-          [
-            [1, 0],
-            [0, 0],
-            [0, 0],
-            [1, 0],
-          ] as const,
-      },
+      ...sky,
+      times: 12,
+      jones: () =>
+        [
+          [1, 0],
+          [0, 0],
+          [0, 0],
+          [1, 0],
+        ] as const,
       added: (t) => (t === 7 ? [500, 0] : [0, 0]),
     });
   });
@@ -286,9 +289,18 @@ describe('correlate', () => {
     // Three stations at full scale, 127 + 127i in every sample of two channels.
     const telescope = { ...knownTelescope({ ...sky, stations: 3 }), polarisations: 1 as const };
     const writer = await createSigmfSpectra(path('full.sigmf-meta'), {
-      ...{ telescope, inputs: 3, polarisations: 1, type: 'ci8', channels: 2, spectrumRateHz: 1e5 },
-      ...{ frequenciesHz: Float64Array.of(150e6, 150.1e6), channelWidthHz: 1e5, centreFrequencyHz: 150.05e6 },
-      ...{ start, description: 'full scale', history: [] },
+      telescope,
+      inputs: 3,
+      polarisations: 1,
+      type: 'ci8',
+      channels: 2,
+      spectrumRateHz: 1e5,
+      frequenciesHz: Float64Array.of(150e6, 150.1e6),
+      channelWidthHz: 1e5,
+      centreFrequencyHz: 150.05e6,
+      start,
+      description: 'full scale',
+      history: [],
     });
     const samples = SPECTRA / 4;
     for (let block = 0; block < 4; block++)

@@ -40,7 +40,10 @@ void describe('weights that count no samples', () => {
   };
   before(async () => {
     await writeKnownSky(join(folder, 'counted.uvh5'), {
-      ...{ stations: STATIONS, radiusM: 30, frequenciesHz: [150e6, 150.2e6, 150.4e6], noiseJy: 1 },
+      stations: STATIONS,
+      radiusM: 30,
+      frequenciesHz: [150e6, 150.2e6, 150.4e6],
+      noiseJy: 1,
       jones: randomGains(3, STATIONS, 3),
       sources: spots.map(({ altDeg, azDeg, jy }) => ({ altDeg, azDeg, stokes: [jy, 0, 0, 0] as const })),
     });

@@ -10,7 +10,10 @@ import { randomGains, writeKnownSky, type KnownSky } from './known-sky.js';
 const STATIONS = 8;
 const band = (firstHz: number): number[] => [0, 1, 2, 3].map((c) => firstHz + 1e5 * c);
 const sky = (changed: Partial<KnownSky> = {}): KnownSky => ({
-  ...{ stations: STATIONS, radiusM: 40, frequenciesHz: band(150e6), jones: randomGains(7, STATIONS, 4) },
+  stations: STATIONS,
+  radiusM: 40,
+  frequenciesHz: band(150e6),
+  jones: randomGains(7, STATIONS, 4),
   sources: [
     { altDeg: 70, azDeg: 50, stokes: [100, 0, 0, 0] },
     { altDeg: 50, azDeg: 200, stokes: [60, 0, 0, 0] },

@@ -29,19 +29,29 @@ void describe('half a station missing', () => {
     await writeFile(join(folder, 'half.sigmf-data'), data);
     const meta = {
       global: {
-        ...{ 'core:datatype': 'ci8', 'core:sample_rate': 1e5, 'core:version': '1.0.0' },
-        ...{ 'core:num_channels': INPUTS, 'corella:polarisations': 2 },
+        'core:datatype': 'ci8',
+        'core:sample_rate': 1e5,
+        'core:version': '1.0.0',
+        'core:num_channels': INPUTS,
+        'corella:polarisations': 2,
       },
       captures: [{ 'core:sample_start': 0, 'core:frequency': 58e6, 'core:datetime': '2026-06-01T04:00:00Z' }],
       annotations: gaps.map(({ input, end, first, count }) => ({
-        ...{ 'core:sample_start': first, 'core:sample_count': count, 'corella:missing': true },
-        ...{ 'corella:first_input': input, 'corella:end_input': end },
+        'core:sample_start': first,
+        'core:sample_count': count,
+        'corella:missing': true,
+        'corella:first_input': input,
+        'corella:end_input': end,
       })),
     };
     await writeFile(join(folder, 'half.sigmf-meta'), JSON.stringify(meta));
     await writeFile(join(folder, 'array.csv'), 'name,east_m,north_m,up_m\na,0,0,0\nb,1,0,0\nc,0,2,0\n');
     const description = {
-      ...{ name: 'three', title: 'three', positions: 'array.csv', polarisations: 2, beamExponent: 0 },
+      name: 'three',
+      title: 'three',
+      positions: 'array.csv',
+      polarisations: 2,
+      beamExponent: 0,
       site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
       band: { lowHz: 30e6, highHz: 88e6 },
       recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: CHANNELS, bits: 8 },

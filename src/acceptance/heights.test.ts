@@ -33,8 +33,13 @@ function writeArray(folder: string, heightWavelengths: number, slopeDeg: number)
   });
   writeFileSync(join(folder, 'array.csv'), ['name,east_m,north_m,up_m', ...rows, ''].join('\n'));
   const description = {
-    ...{ name: 'array', title: 'array', positions: 'array.csv', polarisations: 2, beamExponent: 0.8 },
-    ...{ site: SITE, band: { lowHz: 50e6, highHz: 350e6 } },
+    name: 'array',
+    title: 'array',
+    positions: 'array.csv',
+    polarisations: 2,
+    beamExponent: 0.8,
+    site: SITE,
+    band: { lowHz: 50e6, highHz: 350e6 },
     recording: { centreFrequencyHz: FREQUENCY_HZ, sampleRateHz: 1e5, channels: 4, bits: 8 },
   };
   writeFileSync(join(folder, 'array.json'), JSON.stringify(description));

@@ -15,7 +15,11 @@ const DAY = 86_400;
 const LANES = [0, 1, 2, 3];
 /** Four senders of two stations each, at 50 MHz. */
 const plan = snap2.plan({
-  ...{ signals: 16, signalsPerPacket: 4, channels: 4, channelsPerPacket: 4, firstChannel: 50_000 },
+  signals: 16,
+  signalsPerPacket: 4,
+  channels: 4,
+  channelsPerPacket: 4,
+  firstChannel: 50_000,
   spectrumRateHz: rational(BigInt(SPECTRA_A_SECOND)),
 });
 const payload = new Uint8Array(plan.cellBytes).fill(0x12);

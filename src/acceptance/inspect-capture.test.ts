@@ -76,7 +76,9 @@ describe('inspect of a capture', () => {
       const frames = [
         ...doubled.map((packet) => framed(packet, 10_000)),
         ...swapped.map((packet) => framed(packet, 7148)),
-        ...[arp, cut, framed(Uint8Array.of(1, 2, 3), 53)],
+        arp,
+        cut,
+        framed(Uint8Array.of(1, 2, 3), 53),
       ];
       await writeFile(path, await captureOf(frames));
       const {

@@ -44,7 +44,9 @@ async function record(folder: string, name: string, added: 'nothing' | 'radar' |
   await writeFile(join(folder, `${name}.sigmf-data`), data);
   const meta = {
     global: {
-      ...{ 'core:datatype': 'ci8', 'core:sample_rate': 1e5, 'core:version': '1.0.0' },
+      'core:datatype': 'ci8',
+      'core:sample_rate': 1e5,
+      'core:version': '1.0.0',
       'core:num_channels': STATIONS,
     },
     captures: [{ 'core:sample_start': 0, 'core:frequency': 58e6, 'core:datetime': '2026-06-01T04:00:00Z' }],
@@ -59,7 +61,11 @@ void describe('interference in voltages', () => {
     const rows = Array.from({ length: STATIONS }, (_, n) => `s${n},${n},0,0`);
     await writeFile(join(folder, 'array.csv'), `name,east_m,north_m,up_m\n${rows.join('\n')}\n`);
     const description = {
-      ...{ name: 'four', title: 'four in a row', positions: 'array.csv', polarisations: 1, beamExponent: 0 },
+      name: 'four',
+      title: 'four in a row',
+      positions: 'array.csv',
+      polarisations: 1,
+      beamExponent: 0,
       site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
       band: { lowHz: 30e6, highHz: 88e6 },
       recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: CHANNELS, bits: 8 },

@@ -37,7 +37,14 @@ async function ran(...words: readonly string[]): Promise<void> {
 }
 const fileOf = (product: string): string => `${all.indexOf(product)}.yaml`;
 const words = (product: string, into: string): string[] => [
-  ...['run', fileOf(product), '--into', into, '--backend', 'cpu', '--quiet', '--overwrite'],
+  'run',
+  fileOf(product),
+  '--into',
+  into,
+  '--backend',
+  'cpu',
+  '--quiet',
+  '--overwrite',
 ];
 const namesIn = (into: string): Promise<string[]> => readdir(join(folder, into)).catch(() => []);
 const isLeftover = (name: string): boolean => name.startsWith('.');

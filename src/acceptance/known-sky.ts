@@ -64,7 +64,10 @@ export function knownTelescope({
   const random = randomStream(seed, 'places');
   const part = (): number => random.below(2 ** 24) / 2 ** 24;
   return {
-    ...{ name: 'known', title: 'stations in a field', polarisations: 2, beamExponent: 0 },
+    name: 'known',
+    title: 'stations in a field',
+    polarisations: 2,
+    beamExponent: 0,
     site: { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 },
     stations: Array.from({ length: stations }, (_, s) => {
       const [r, turn] = [radiusM * Math.sqrt(part()), 2 * Math.PI * part()];
@@ -91,9 +94,15 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   const one: Jones = [[1, 0], [0, 0], [0, 0], [1, 0]]; // prettier-ignore
   const format = visibilityFormatFor(path);
   const writer = await format.createVisibilities(path, {
-    ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
+    telescope,
+    polarisations: 2,
+    frequenciesHz: Float64Array.from(frequenciesHz),
+    channelWidthHz: 1e5,
     ...(sky.unit && { units: sky.unit }),
-    ...{ object: 'zenith', history: [], phaseCentre: followedBy(sky, telescope), feedFrame: 'sky' },
+    object: 'zenith',
+    history: [],
+    phaseCentre: followedBy(sky, telescope),
+    feedFrame: 'sky',
   });
   const valuesAt = (time: number): Float64Array => {
     const values = new Float64Array(8 * channels * baselines);
@@ -157,13 +166,11 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   };
   for (let time = 0; time < (sky.times ?? 1); time++)
     await writer.append({
-      ...{
-        start: addSeconds(START, 2 * time),
-        durationS: 2,
-        channels,
-        stations: places.length,
-        polarisations: 2,
-      },
+      start: addSeconds(START, 2 * time),
+      durationS: 2,
+      channels,
+      stations: places.length,
+      polarisations: 2,
       visibilities: visibilitiesCBPP(valuesAt(time), channels, baselines, 2),
       counts: countsCB(new Float64Array(channels * baselines).fill(COUNT), channels, baselines),
       flaggedInputs: new Uint8Array(2 * places.length),

@@ -9,8 +9,17 @@ import { corellaHere, withFolder } from './corella.js';
 
 /** Two threads of the same noise, the second inverted: their correlation is −1 in every channel. */
 const bench = encodeVdif({
-  ...{ bits: 8, parts: 2, threads: [0, 1], channels: 1, samplesPerFrame: 1024, framesPerSecond: 8 },
-  ...{ frames: 8, epoch: 28, seconds: 100, firstFrame: 0, extension: 0 },
+  bits: 8,
+  parts: 2,
+  threads: [0, 1],
+  channels: 1,
+  samplesPerFrame: 1024,
+  framesPerSecond: 8,
+  frames: 8,
+  epoch: 28,
+  seconds: 100,
+  firstFrame: 0,
+  extension: 0,
   code: (lane, _input, t, part) => {
     const noise = (((t * 2 + part + 1) * 2654435761) >>> 20) % 101;
     return 128 + (lane === 0 ? 1 : -1) * (noise - 50);

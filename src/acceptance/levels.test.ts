@@ -52,7 +52,9 @@ void describe('levels by input and channel', () => {
     await writeFile(join(folder, 'slope.sigmf-data'), data);
     const meta = {
       global: {
-        ...{ 'core:datatype': 'ci16_le', 'core:sample_rate': 1e5, 'core:version': '1.0.0' },
+        'core:datatype': 'ci16_le',
+        'core:sample_rate': 1e5,
+        'core:version': '1.0.0',
         'core:num_channels': INPUTS,
       },
       captures: [{ 'core:sample_start': 0, 'core:frequency': 58e6, 'core:datetime': '2026-06-01T04:00:00Z' }],
@@ -61,7 +63,11 @@ void describe('levels by input and channel', () => {
     await writeFile(join(folder, 'slope.sigmf-meta'), JSON.stringify(meta));
     await writeFile(join(folder, 'array.csv'), 'name,east_m,north_m,up_m\na,0,0,0\nb,1,0,0\n');
     const description = {
-      ...{ name: 'two', title: 'two', positions: 'array.csv', polarisations: 1, beamExponent: 0 },
+      name: 'two',
+      title: 'two',
+      positions: 'array.csv',
+      polarisations: 1,
+      beamExponent: 0,
       site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
       band: { lowHz: 30e6, highHz: 88e6 },
       recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: CHANNELS, bits: 8 },

@@ -103,13 +103,18 @@ async function steered(path: string, into: string, steer: (steering: Steering) =
   await runLive(
     { ...observation, source },
     {
-      ...{ version: '0.1.0', into: join(folder, into) },
-      ...{ say: () => undefined, onEvent: () => undefined, onFile: () => undefined },
+      version: '0.1.0',
+      into: join(folder, into),
+      say: () => undefined,
+      onEvent: () => undefined,
+      onFile: () => undefined,
       openPage: (input) =>
         Promise.resolve({
           close: () => Promise.resolve(),
           page: {
-            ...{ input, look: () => Promise.resolve(), file: () => undefined },
+            input,
+            look: () => Promise.resolve(),
+            file: () => undefined,
             gainsEvents: { solved: () => undefined, failed: () => undefined },
             begin: (_, { live }) => {
               steering = live.steering;

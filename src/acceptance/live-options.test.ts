@@ -128,7 +128,11 @@ describe('live makes what correlate makes', () => {
 
   it("cables of the telescope's own description", async () => {
     const three = {
-      ...{ name: 'three', title: 'Three', polarisations: 1, positions: 'three.csv', beamExponent: 0 },
+      name: 'three',
+      title: 'Three',
+      polarisations: 1,
+      positions: 'three.csv',
+      beamExponent: 0,
       site: { latitudeDeg: 34.3, longitudeDeg: -106.9, heightM: 1477 },
       band: { lowHz: 40e6, highHz: 80e6 },
       recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: 4, bits: 8 },

@@ -25,7 +25,10 @@ void describe('one hand alone', () => {
   before(async () => {
     // In the north Y's dipole, which points north, receives a source much more weakly than X's.
     await writeKnownSky(join(folder, 'both.uvh5'), {
-      ...{ stations: 8, radiusM: 60, frequenciesHz: [150e6, 150.1e6], unit: 'Jy' },
+      stations: 8,
+      radiusM: 60,
+      frequenciesHz: [150e6, 150.1e6],
+      unit: 'Jy',
       sources: [{ altDeg: 40, azDeg: 10, stokes: [100, 20, 0, 0] }],
     });
     for (const product of ['XX', 'YY', 'XY'])

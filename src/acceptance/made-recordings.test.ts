@@ -33,7 +33,10 @@ const block: VoltageBlock = {
   start,
 };
 const recording = voltagesInMemory(block, {
-  ...{ polarisations: 2, sampleRateHz: 1e6, centreFrequencyHz: 60e6, telescope: trio },
+  polarisations: 2,
+  sampleRateHz: 1e6,
+  centreFrequencyHz: 60e6,
+  telescope: trio,
   bits: 4,
 });
 
@@ -65,8 +68,13 @@ describe('recordings made of recordings', () => {
     assert.deepEqual(
       { type, bits, inputs, polarisations, samples, sampleRateHz, centreFrequencyHz },
       {
-        ...{ type: 'ci8', bits: 4, inputs: INPUTS, polarisations: 2, samples: SAMPLES },
-        ...{ sampleRateHz: 1e6, centreFrequencyHz: 60e6 },
+        type: 'ci8',
+        bits: 4,
+        inputs: INPUTS,
+        polarisations: 2,
+        samples: SAMPLES,
+        sampleRateHz: 1e6,
+        centreFrequencyHz: 60e6,
       },
     );
     assert.deepEqual(opened.telescope, trio);

@@ -75,11 +75,20 @@ async function write(
         }
   const baselines = (STATIONS * (STATIONS + 1)) / 2;
   const writer = await visibilityFormatFor(path).createVisibilities(path, {
-    ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.of(FREQUENCY), channelWidthHz: 1e5 },
-    ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
+    telescope,
+    polarisations: 2,
+    frequenciesHz: Float64Array.of(FREQUENCY),
+    channelWidthHz: 1e5,
+    object: 'zenith',
+    history: [],
+    phaseCentre: skyFrame(telescope.site, START).zenith,
   });
   await writer.append({
-    ...{ start: START, durationS: 2, channels: 1, stations: STATIONS, polarisations: 2 },
+    start: START,
+    durationS: 2,
+    channels: 1,
+    stations: STATIONS,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(Float64Array.from(values), 1, baselines, 2),
     counts: countsCB(new Float64Array(baselines).fill(100), 1, baselines),
     flaggedInputs: new Uint8Array(2 * STATIONS),
@@ -110,9 +119,18 @@ async function record(path: string, spots: readonly Spot[]): Promise<void> {
         });
       }
   const writer = await createSigmfSpectra(path, {
-    ...{ telescope, inputs: 2 * STATIONS, polarisations: 2, type: 'cf32', start: START, history: [] },
-    ...{ description: 'by hand', channels: 1, spectrumRateHz: 1e5, channelWidthHz: 1e5 },
-    ...{ frequenciesHz: Float64Array.of(FREQUENCY), centreFrequencyHz: FREQUENCY },
+    telescope,
+    inputs: 2 * STATIONS,
+    polarisations: 2,
+    type: 'cf32',
+    start: START,
+    history: [],
+    description: 'by hand',
+    channels: 1,
+    spectrumRateHz: 1e5,
+    channelWidthHz: 1e5,
+    frequenciesHz: Float64Array.of(FREQUENCY),
+    centreFrequencyHz: FREQUENCY,
   });
   const spectra = spectraCAT(values, 'cf32', 1, 2 * STATIONS, samples);
   await writer.append({ samples, spectra, gaps: [], start: START });
@@ -162,8 +180,14 @@ describe('an array of unlike stations', () => {
       `name,east_m,north_m,up_m\n${stations.map(({ name, eastM, northM }) => `${name},${eastM},${northM},0`).join('\n')}\n`,
     );
     const description = {
-      ...{ name: 'known', title: 'dipoles and others', site, positions: 'mixed-array.csv', polarisations: 2 },
-      ...{ band, recording, beamExponent: 0 },
+      name: 'known',
+      title: 'dipoles and others',
+      site,
+      positions: 'mixed-array.csv',
+      polarisations: 2,
+      band,
+      recording,
+      beamExponent: 0,
       elements: { s0: 'mwa-dipole', s3: 'mwa-dipole', s6: 'mwa-dipole', '*': 'cosine:3' },
     };
     await writeFile(join(folder, 'mixed-array.json'), JSON.stringify(description));

@@ -24,7 +24,11 @@ const jones = (s: number): Jones => {
   return [[size, 0], [0, 0], [0, 0], [size, 0]]; // prettier-ignore
 };
 const clusters: KnownSky = {
-  ...{ stations: 8, radiusM: 10, frequenciesHz: FREQUENCIES_HZ, jones, telescope: { stations: places } },
+  stations: 8,
+  radiusM: 10,
+  frequenciesHz: FREQUENCIES_HZ,
+  jones,
+  telescope: { stations: places },
   sources: [
     { altDeg: 70, azDeg: 20, stokes: [100, 0, 0, 0] },
     { altDeg: 50, azDeg: 130, stokes: [80, 0, 0, 0] },

@@ -32,7 +32,10 @@ before(async () => {
     ],
   });
   page = await openPage({
-    ...{ host: '127.0.0.1', port: 0, stop: () => undefined, say: () => undefined },
+    host: '127.0.0.1',
+    port: 0,
+    stop: () => undefined,
+    say: () => undefined,
     facts: {
       description: 'a test',
       backend: 'none',
@@ -61,13 +64,27 @@ describe('the page, where numbers are missing', { skip }, () => {
     const pixels = 8;
     const range = { low: 0, high: 1, peak: 1 };
     page.check(() => ({
-      ...{ time: '2026-06-21T04:00:00.000Z', ageS: 1, samples: 16, products: 40, differing: 0, largest: 0 },
-      ...{ exact: true, roadsDiffer: NaN, checked: 1, failed: 0 },
+      time: '2026-06-21T04:00:00.000Z',
+      ageS: 1,
+      samples: 16,
+      products: 40,
+      differing: 0,
+      largest: 0,
+      exact: true,
+      roadsDiffer: NaN,
+      checked: 1,
+      failed: 0,
     }));
     page.state.roads = {
       head: {
-        ...{ topic: 'roads', shape: [3, pixels, pixels], time: '2026-06-21T04:00:00.000Z', difference: NaN },
-        ...{ pixelSize: 0.25, halfWidth: 1, range, offRange: range },
+        topic: 'roads',
+        shape: [3, pixels, pixels],
+        time: '2026-06-21T04:00:00.000Z',
+        difference: NaN,
+        pixelSize: 0.25,
+        halfWidth: 1,
+        range,
+        offRange: range,
       },
       values: new Float32Array(3 * pixels * pixels),
     };

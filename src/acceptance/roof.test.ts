@@ -85,7 +85,9 @@ describe('a telescope on a roof', () => {
     ];
     const ask = (lines: readonly string[], out: string) =>
       spawnSync(process.execPath, [program, 'telescope', '-o', out, '--json'], {
-        ...{ cwd: folder, encoding: 'utf8', input: `${lines.join('\n')}\n` },
+        cwd: folder,
+        encoding: 'utf8',
+        input: `${lines.join('\n')}\n`,
       });
     const made = ask(answers, 'mine.json');
     assert.equal(made.status, 0, made.stderr);

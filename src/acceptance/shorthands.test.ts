@@ -103,9 +103,13 @@ describe('a command that is a shorthand', () => {
 
   it('leaves the delays of a telescope in channelised data, for whoever correlates them', async () => {
     const telescope = {
-      ...{ name: 'cabled', title: 'six stations behind cables', polarisations: 2, beamExponent: 1 },
+      name: 'cabled',
+      title: 'six stations behind cables',
+      polarisations: 2,
+      beamExponent: 1,
       site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1500 },
-      ...{ positions: 'cabled.csv', band: { lowHz: 3e6, highHz: 88e6 } },
+      positions: 'cabled.csv',
+      band: { lowHz: 3e6, highHz: 88e6 },
       recording: { centreFrequencyHz: 58e6, sampleRateHz: 1.6e6, channels: 64, bits: 8 },
       delays: [{ input: 2, delayS: 3e-6 }],
     };

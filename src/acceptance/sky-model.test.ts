@@ -20,7 +20,9 @@ const told = z.looseObject({
 it('a sky model by file describes the sky that a formula wrote', async () => {
   const folder = temporaryFolder('sky-model');
   const sky: KnownSky = {
-    ...{ stations: 12, radiusM: 15, frequenciesHz: [150e6] },
+    stations: 12,
+    radiusM: 15,
+    frequenciesHz: [150e6],
     jones: randomGains(8, 12, 1),
     sources: [
       { altDeg: 70, azDeg: 30, stokes: [100, 5, 20, 10], widthDeg: 4 },
@@ -65,7 +67,11 @@ it('calibrators are named by their catalogue numbers, and have the places and fl
   const site = { latitudeDeg: 40, longitudeDeg: 116.67, heightM: 0 };
   const frame = skyFrame(site, parseInstant('2026-03-01T12:00:01Z', 'calibrators'));
   const sky: KnownSky = {
-    ...{ stations: 12, radiusM: 60, frequenciesHz: [150e6], telescope: { site }, unit: 'Jy' },
+    stations: 12,
+    radiusM: 60,
+    frequenciesHz: [150e6],
+    telescope: { site },
+    unit: 'Jy',
     sources: listed.map(({ raDeg, decDeg, jy }) => {
       const { x, y, z } = frame.directionEnu({ raDeg, decDeg });
       const [altDeg, azDeg] = [Math.asin(z), Math.atan2(x, y)].map((angle) => (angle * 180) / Math.PI);

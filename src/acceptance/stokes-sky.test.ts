@@ -82,8 +82,14 @@ async function write(path: string, of: Written): Promise<void> {
   const places = telescope.stations.map(({ eastM, northM, upM }): Three => [eastM, northM, upM]);
   const baselines = (places.length * (places.length + 1)) / 2;
   const writer = await visibilityFormatFor(path).createVisibilities(path, {
-    ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.of(FREQUENCY_HZ), channelWidthHz: 1e4 },
-    ...{ object: 'spot', history: [], units: 'Jy', phaseCentre: position },
+    telescope,
+    polarisations: 2,
+    frequenciesHz: Float64Array.of(FREQUENCY_HZ),
+    channelWidthHz: 1e4,
+    object: 'spot',
+    history: [],
+    units: 'Jy',
+    phaseCentre: position,
     ...of.header,
   });
   for (const start of of.moments) {
@@ -114,7 +120,11 @@ async function write(path: string, of: Written): Promise<void> {
       }
     });
     await writer.append({
-      ...{ start, durationS: of.durationS, stations: places.length, polarisations: 2, channels: 1 },
+      start,
+      durationS: of.durationS,
+      stations: places.length,
+      polarisations: 2,
+      channels: 1,
       visibilities: visibilitiesCBPP(values, 1, baselines, 2),
       counts: countsCB(new Float64Array(baselines).fill(1), 1, baselines),
       flaggedInputs: new Uint8Array(2 * places.length),
@@ -162,7 +172,12 @@ function onPixel(east: number, north: number): SkyPosition {
 }
 
 const snapshot = (position: SkyPosition): Written => ({
-  ...{ telescope: array, position, stokes: STOKES, moments: [START], durationS: 2, jones: dipoles },
+  telescope: array,
+  position,
+  stokes: STOKES,
+  moments: [START],
+  durationS: 2,
+  jones: dipoles,
 });
 
 describe('Stokes parameters of a snapshot of fixed dipoles', () => {
@@ -236,7 +251,12 @@ describe('Stokes parameters of a field that dishes follow', () => {
     addSeconds(parseInstant('2026-01-01T12:00:00Z'), 900 * k),
   );
   const track: Written = {
-    ...{ telescope: dishes, position, stokes: STOKES, moments, durationS: 10, jones: dish },
+    telescope: dishes,
+    position,
+    stokes: STOKES,
+    moments,
+    durationS: 10,
+    jones: dish,
   };
   const field = ['--stokes', 'IQUV', '--field', '2', '--pixels', '64', '--no-picture', '-o', 'track.fits'];
 
@@ -334,7 +354,7 @@ describe('a cube of Stokes parameters', () => {
         const moments = [parseInstant('2026-01-01T15:00:00Z')];
         const position = { raDeg: 80, decDeg: -5 };
         await write(join(folder, 't.uvh5'), {
-          ...{ telescope: dishes, position, stokes: STOKES, moments, durationS: 10, jones: dish },
+          telescope: dishes, position, stokes: STOKES, moments, durationS: 10, jones: dish,
         });
         const words = ['--stokes', 'IQUV', '--field', '2', '--pixels', '64', '--feeds', 'altaz'];
         await corellaHere(folder, 'image', 't.uvh5', ...words, '--no-picture', '-o', 't.fits');

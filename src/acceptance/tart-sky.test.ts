@@ -139,7 +139,10 @@ async function made(): Promise<Snapshot> {
   const gain = stations.map(() => 0.7 + 0.6 * random());
   const phases = stations.map(() => 6 * random());
   const catalogue = Array.from({ length: 12 }, (_, k) => ({
-    ...{ name: `MADE ${k}`, az: 360 * random(), el: 28 + 55 * random(), jy: 1 },
+    name: `MADE ${k}`,
+    az: 360 * random(),
+    el: 28 + 55 * random(),
+    jy: 1,
   }));
   const data = stations.flatMap((a, i) =>
     stations.slice(i + 1).map((b, k) => {
@@ -158,7 +161,8 @@ async function made(): Promise<Snapshot> {
       const turn = phases[i] - phases[j];
       const size = gain[i] * gain[j];
       return {
-        ...{ i, j },
+        i,
+        j,
         re: (re * Math.cos(turn) - im * Math.sin(turn)) / size,
         im: (re * Math.sin(turn) + im * Math.cos(turn)) / size,
       };
@@ -166,14 +170,16 @@ async function made(): Promise<Snapshot> {
   );
   return {
     info: {
-      ...{
-        name: 'Made',
-        L0_frequency: 1571.328e6,
-        baseband_frequency: 4.092e6,
-        sampling_frequency: 16.368e6,
-      },
-      ...{ bandwidth: 2.5e6, num_antenna: stations.length, operating_frequency: 1575.42e6 },
-      ...{ lat: site.latitudeDeg, lon: site.longitudeDeg, alt: site.heightM },
+      name: 'Made',
+      L0_frequency: 1571.328e6,
+      baseband_frequency: 4.092e6,
+      sampling_frequency: 16.368e6,
+      bandwidth: 2.5e6,
+      num_antenna: stations.length,
+      operating_frequency: 1575.42e6,
+      lat: site.latitudeDeg,
+      lon: site.longitudeDeg,
+      alt: site.heightM,
     },
     ant_pos: stations.map(({ eastM, northM, upM }) => [eastM, northM, upM]),
     gains: { gain, phase_offset: phases },

@@ -37,10 +37,14 @@ async function correlated(
   try {
     const towards = parsePhaseCentre(`${source.raDeg} ${source.decDeg}`, 'test');
     const delays = requestDelays(how.track ? { track: towards } : {}, telescope, {
-      ...{ start: recording.start, tickRateHz: recording.sampleRateHz, lastsS: 1 },
+      start: recording.start,
+      tickRateHz: recording.sampleRateHz,
+      lastsS: 1,
     });
     const plan = planChannels(recording, {
-      ...{ channels: how.channels ?? 64, taps: 4, outputType: 'cf32' },
+      channels: how.channels ?? 64,
+      taps: 4,
+      outputType: 'cf32',
       ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
     });
     const made: Integration[] = [];

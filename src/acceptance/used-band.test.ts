@@ -11,7 +11,9 @@ void describe('the band of an image', () => {
   const folder = temporaryFolder('used-band');
   before(async () => {
     await writeKnownSky(join(folder, 'eight.uvh5'), {
-      ...{ stations: 6, radiusM: 20, unit: 'Jy' },
+      stations: 6,
+      radiusM: 20,
+      unit: 'Jy',
       frequenciesHz: [0, 1, 2, 3, 4, 5, 6, 7].map((c) => 80e6 + 1e5 * c),
       sources: [{ altDeg: 70, azDeg: 50, stokes: [100, 0, 0, 0] }],
     });

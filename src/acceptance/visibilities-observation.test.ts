@@ -22,8 +22,14 @@ const observe = (name: string, more: string, products: readonly string[]): Promi
   );
 
 const made = [
-  ...['part.uvfits', 'applied.uvh5', 'sky.fits', 'sky.png', 'sky-model.fits', 'sky-residual.fits'],
-  ...['series.fits', 'series.png'],
+  'part.uvfits',
+  'applied.uvh5',
+  'sky.fits',
+  'sky.png',
+  'sky-model.fits',
+  'sky-residual.fits',
+  'series.fits',
+  'series.png',
 ] as const;
 
 async function assertSame(x: string, y: string): Promise<void> {

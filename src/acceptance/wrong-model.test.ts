@@ -14,7 +14,11 @@ import { knownTelescope, randomGains, writeKnownSky, type KnownSource } from './
 const STATIONS = 24;
 const FREQUENCY = 150e6;
 const sky = (sources: readonly KnownSource[]) => ({
-  ...{ stations: STATIONS, radiusM: 20, frequenciesHz: [FREQUENCY], sources, noiseJy: 1 },
+  stations: STATIONS,
+  radiusM: 20,
+  frequenciesHz: [FREQUENCY],
+  sources,
+  noiseJy: 1,
   jones: randomGains(9, STATIONS, 1),
 });
 /** The sky alone produces these powers, with little noise. */
@@ -43,7 +47,9 @@ describe('a wrong model', () => {
 
   it('of azimuths turned by 60° is refused, and the right one is not', async () => {
     const sources = spots.map(({ altDeg, azDeg, jy }) => ({
-      ...{ altDeg, azDeg, stokes: [jy, 0, 0, 0] as const },
+      altDeg,
+      azDeg,
+      stokes: [jy, 0, 0, 0] as const,
     }));
     await writeKnownSky(file('three.uvfits'), sky(sources));
     const turned = await calibrate('three.uvfits', model(60));

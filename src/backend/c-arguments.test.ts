@@ -67,8 +67,13 @@ describe('arguments of a C function', () => {
     const check = lengthCheck(SOLVE);
     assert.ok(check);
     const args = (count: number, data: number, flags: number): unknown[] => [
-      ...[new Uint8Array(512), 1n, 2n, count],
-      ...[new Float64Array(data), NULL, new Uint8Array(flags)],
+      new Uint8Array(512),
+      1n,
+      2n,
+      count,
+      new Float64Array(data),
+      NULL,
+      new Uint8Array(flags),
     ];
     check(args(2, 5, 2));
     check(args(0, 1, 0));

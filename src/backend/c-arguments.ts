@@ -133,7 +133,9 @@ function lengthRules(prototype: string): LengthRule[] {
       factors.reduce((all, factor) => all * factor(args), 1);
     return [
       {
-        ...{ at, text, name: names[at] },
+        at,
+        text,
+        name: names[at],
         needs: (args) => terms.reduce((sum, factors) => sum + product(factors, args), 0),
       },
     ];

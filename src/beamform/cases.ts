@@ -108,7 +108,12 @@ export function beamCases(
       theCase(`weights steered in channels of ${spacing} spacing are those of the host`, () =>
         closingAfter(async (closers) => {
           const plan = planBeams({
-            ...{ stations: 7, polarisations: 2, channels: 70, type: 'ci8', beams: 5, weights: 'ci8' },
+            stations: 7,
+            polarisations: 2,
+            channels: 70,
+            type: 'ci8',
+            beams: 5,
+            weights: 'ci8',
           });
           const { channels, inputs, stations, beams } = plan;
           const random = randomStream(23, spacing);
@@ -174,7 +179,12 @@ export function beamCases(
     theCase('full scale of 16,384 inputs stays exact', () =>
       closingAfter(async (closers) => {
         const plan = planBeams({
-          ...{ stations: 16_384, polarisations: 1, channels: 1, type: 'ci8', beams: 2, weights: 'ci8' },
+          stations: 16_384,
+          polarisations: 1,
+          channels: 1,
+          type: 'ci8',
+          beams: 2,
+          weights: 'ci8',
         });
         const samples = 2;
         const block = closers.keep(

@@ -32,7 +32,12 @@ export function planBeams(options: BeamOptions): BeamPlan {
   const channels = wholeNumber('beams', 'channels', options.channels, 1, MOST_CHANNELS);
   const beams = wholeNumber('beams', 'the number of beams', options.beams, 1, MOST_BEAMS);
   return {
-    ...{ stations, polarisations, channels, type, beams, weights },
+    stations,
+    polarisations,
+    channels,
+    type,
+    beams,
+    weights,
     inputs: stations * polarisations,
     sums: type !== 'cf32' && weights === 'ci8' ? 'ci32' : 'cf32',
   };

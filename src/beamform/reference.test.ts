@@ -17,7 +17,12 @@ describe('reference beamformer', () => {
 describe('beams by hand', () => {
   it('two stations, two polarisations: each polarisation by itself', () => {
     const plan = planBeams({
-      ...{ stations: 2, polarisations: 2, channels: 1, type: 'ci8', beams: 1, weights: 'ci8' },
+      stations: 2,
+      polarisations: 2,
+      channels: 1,
+      type: 'ci8',
+      beams: 1,
+      weights: 'ci8',
     });
     // X and Y of stations 0 and 1, one spectrum.
     const spectra = spectraCAT(Int8Array.of(1, 2, 3, 4, 5, 6, 7, 8), 'ci8', 1, 4, 1);
@@ -78,7 +83,12 @@ describe('beams by hand', () => {
 
   it('incoherent sums are of powers', async () => {
     const plan = planBeams({
-      ...{ stations: 2, polarisations: 2, channels: 1, type: 'ci8', beams: 1, weights: 'ci8' },
+      stations: 2,
+      polarisations: 2,
+      channels: 1,
+      type: 'ci8',
+      beams: 1,
+      weights: 'ci8',
     });
     const block = openReference().allocateSpectra({ type: 'ci8', channels: 1, inputs: 4, capacity: 1 });
     await block.write(spectraCAT(Int8Array.of(1, 2, 3, 4, 5, 6, 7, 8), 'ci8', 1, 4, 1), 1);
@@ -105,7 +115,12 @@ describe('beams by hand', () => {
 
   it('refuses weights that are none', async () => {
     const plan = planBeams({
-      ...{ stations: 1, polarisations: 1, channels: 1, type: 'ci8', beams: 1, weights: 'ci8' },
+      stations: 1,
+      polarisations: 1,
+      channels: 1,
+      type: 'ci8',
+      beams: 1,
+      weights: 'ci8',
     });
     const beamformer = await prepareBeamformer(plan, openReference());
     for (const [weights, said] of [

@@ -54,7 +54,8 @@ export const beamsBench: KernelBench = {
             const channels = Math.max(1, Math.min(Math.round(wanted), MOST_CHANNELS));
             return {
               parameters: { ...size, samples: SAMPLES, channels },
-              ...{ unit: 'TOPS', scale: 1e12 },
+              unit: 'TOPS',
+              scale: 1e12,
               prepare: (closers, peers) => prepare(size, channels, backend, closers, peers),
             };
           }),
@@ -159,14 +160,26 @@ const cudaCases = (backend: CudaBackend): BenchCase[] =>
     const channels = CARD_BYTES / (inputs * CARD_SAMPLES * 2);
     return {
       parameters: {
-        ...{ beams, stations, polarisations, type: 'ci8', weights: 'ci8' },
-        ...{ samples: CARD_SAMPLES, channels },
+        beams,
+        stations,
+        polarisations,
+        type: 'ci8',
+        weights: 'ci8',
+        samples: CARD_SAMPLES,
+        channels,
       },
-      ...{ unit: 'TOPS', scale: 1e12, secondsPerTurn: SECONDS_PER_TURN },
+      unit: 'TOPS',
+      scale: 1e12,
+      secondsPerTurn: SECONDS_PER_TURN,
       prepare: async (closers) => {
         const { session } = backend;
         const plan = planBeams({
-          ...{ stations, polarisations, channels, type: 'ci8', beams, weights: 'ci8' },
+          stations,
+          polarisations,
+          channels,
+          type: 'ci8',
+          beams,
+          weights: 'ci8',
         });
         const block = closers.keep(
           backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: CARD_SAMPLES }),

@@ -131,7 +131,9 @@ function samples({ antennas, solves, sky, iterations: count }: Size): {
       : ({ kind: 'until', tolerance: 1e-8, most: 1000 } as const);
   const baselines = baselineCount(antennas);
   const empty = (count_: number) => ({
-    ...{ stations: antennas, solves: count_, iterations },
+    stations: antennas,
+    solves: count_,
+    iterations,
     weights: new Float64Array(count_ * baselines).fill(1),
     iterationsRun: new Int32Array(count_),
     lastChange: new Float64Array(count_),

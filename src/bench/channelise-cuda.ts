@@ -32,7 +32,9 @@ const sizes: readonly Size[] = [
   { channels: 1024, taps: 8, ...bytes8, inputType: 'i8' },
   { channels: 1024, taps: 8, ...bytes8, inputType: 'cf32', outputType: 'cf32' },
   ...[64, 256, 1000, 1024, 4096, 32_768].map((channels) => ({
-    ...{ channels, taps: 8, ...bytes8 },
+    channels,
+    taps: 8,
+    ...bytes8,
     delays: 'tracked' as const,
   })),
 ];

@@ -41,7 +41,9 @@ const sizes: readonly Size[] = [
   ...(['i8', 'ci16', 'cf32'] as const).map((inputType) => ({ channels: 1024, taps: 8, ...bytes, inputType })),
   ...(['ci4', 'cf32'] as const).map((outputType) => ({ channels: 1024, taps: 8, ...bytes, outputType })),
   ...[64, 256, 1000, 1024, 4096].map((channels) => ({
-    ...{ channels, taps: 8, ...bytes },
+    channels,
+    taps: 8,
+    ...bytes,
     delays: 'tracked' as const,
   })),
   { channels: 1024, taps: 8, ...bytes, inputType: 'i8', delays: 'tracked' },

@@ -85,7 +85,11 @@ async function prepare(
   const random = closers.keep(await prepareCeilings(backend));
   random.fill(voltages.pointer, INPUTS * pitchBytes, channels);
   const judging = planKurtosis({
-    ...{ type: outputType, channels, inputs: INPUTS, polarisations: 2, spectraPerWindow: WINDOW },
+    type: outputType,
+    channels,
+    inputs: INPUTS,
+    polarisations: 2,
+    spectraPerWindow: WINDOW,
   });
   const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend, { powers }));
   const ceilings = closers.keep(await preparePlainCeilings(backend));

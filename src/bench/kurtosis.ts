@@ -62,7 +62,11 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
   const blocksARun = backend.kind === 'reference' ? 1 : Math.max(LEAST_BLOCKS, 4 * threadsOf(backend));
   const polarisations = 2;
   const plan = planChannelise({
-    ...{ ...size, inputs: INPUTS, polarisations, inputType: 'ci8', blockSamples: samples },
+    ...size,
+    inputs: INPUTS,
+    polarisations,
+    inputType: 'ci8',
+    blockSamples: samples,
   });
   const voltages = allocateVoltages('ci8', INPUTS, samples);
   const random = randomStream(1, 'bench');

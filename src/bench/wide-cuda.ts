@@ -60,8 +60,12 @@ async function prepare(
     uploadArray(session, 'weights', rows.weights),
   ]);
   const onCard = {
-    ...{ uvw: uvw.pointer, scales: scales.pointer, values: values.pointer, weights: weights.pointer },
-    ...{ rows: rows.uvwM.length / 3, channels: rows.frequenciesHz.length },
+    uvw: uvw.pointer,
+    scales: scales.pointer,
+    values: values.pointer,
+    weights: weights.pointer,
+    rows: rows.uvwM.length / 3,
+    channels: rows.frequenciesHz.length,
   };
   imager.steps.sort(onCard);
   const launches = {

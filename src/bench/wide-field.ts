@@ -27,12 +27,24 @@ interface Array3 {
 
 const arrays = {
   'MWA-like': {
-    ...{ latitudeDeg: -26.7, declinationDeg: -11.7, hours: 4, firstHz: 150e6, stepHz: 40e3 },
-    ...{ coreM: 150, reach: 10, fieldDeg: 30 },
+    latitudeDeg: -26.7,
+    declinationDeg: -11.7,
+    hours: 4,
+    firstHz: 150e6,
+    stepHz: 40e3,
+    coreM: 150,
+    reach: 10,
+    fieldDeg: 30,
   },
   dishes: {
-    ...{ latitudeDeg: -30, declinationDeg: 10, hours: 8, firstHz: 1.4e9, stepHz: 0.2e6 },
-    ...{ coreM: 300, reach: 10 / 3, fieldDeg: 1 },
+    latitudeDeg: -30,
+    declinationDeg: 10,
+    hours: 8,
+    firstHz: 1.4e9,
+    stepHz: 0.2e6,
+    coreM: 300,
+    reach: 10 / 3,
+    fieldDeg: 1,
   },
 } satisfies Record<WideField['name'], Array3>;
 

@@ -102,8 +102,16 @@ export function delayCases(theCase: Case, backend: () => Backend): void {
   theCase('delays: a tone comes later, by whole samples and a phase', async () => {
     // Bin 2 of 8: a delay of d samples rotates it by −2·d/8, and the zero frequency rotates all by −f0·d.
     const plan = planChannelise({
-      ...{ channels: 8, taps: 1, inputs: 3, polarisations: 1, inputType: 'cf32', outputType: 'cf32' },
-      ...{ coefficients: new Float64Array(8).fill(1), gains: 12.5, blockSamples: 64, mostDelaySamples: 4 },
+      channels: 8,
+      taps: 1,
+      inputs: 3,
+      polarisations: 1,
+      inputType: 'cf32',
+      outputType: 'cf32',
+      coefficients: new Float64Array(8).fill(1),
+      gains: 12.5,
+      blockSamples: 64,
+      mostDelaySamples: 4,
     });
     const tone = { ...noise('cf32', 3, 64, randomStream(1)), voltages: allocateVoltages('cf32', 3, 64) };
     for (let n = 0; n < 3 * 64; n++) {

@@ -65,8 +65,14 @@ async function phases(
   const mostDelaySamples = Math.ceil(MOST_S * sampleRateHz);
   const blockSamples = (SPECTRA + TAPS) * CHANNELS + 2 * mostDelaySamples;
   const plan = planChannelise({
-    ...{ channels: CHANNELS, taps: TAPS, inputs: 2, polarisations: 1, inputType: 'cf32', outputType: 'cf32' },
-    ...{ blockSamples, mostDelaySamples },
+    channels: CHANNELS,
+    taps: TAPS,
+    inputs: 2,
+    polarisations: 1,
+    inputType: 'cf32',
+    outputType: 'cf32',
+    blockSamples,
+    mostDelaySamples,
   });
   const law = delayModels(2);
   law.load(0, { fromTick: 0n, ...piece });

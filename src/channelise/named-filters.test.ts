@@ -16,9 +16,14 @@ const told = {
 void it('filters by name are as their table says', () => {
   for (const name of Object.keys(told) as FilterName[]) {
     const plan = planChannelise({
-      ...{ channels: 32, ...namedFilters[name], inputs: 1, polarisations: 1, blockSamples: 32 },
+      channels: 32,
+      ...namedFilters[name],
+      inputs: 1,
+      polarisations: 1,
+      blockSamples: 32,
       // Floats: the rounding of 16-bit taps has a floor near −100 dB.
-      ...{ inputType: 'cf32', outputType: 'cf32' },
+      inputType: 'cf32',
+      outputType: 'cf32',
     });
     const { edgeLossDb, leakageBeyondDb, noiseEfficiency } = filterResponse(plan);
     const [edge, beyond, efficiency] = told[name];

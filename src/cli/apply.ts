@@ -20,8 +20,11 @@ export function registerApply(program: Command): void {
     without: [
       ...notOfVisibilities.filter((name) => !name.startsWith('machine')),
       ...notWritten,
-      ...['products.visibilities.visibilities', 'gains.file'],
-      ...['gains.min-baseline', 'gains.element', 'gains.diffuse'],
+      'products.visibilities.visibilities',
+      'gains.file',
+      'gains.min-baseline',
+      'gains.element',
+      'gains.diffuse',
     ],
   });
   command.action((visibilities: string, file: string, to: string, options: ShorthandOptions) =>

@@ -29,25 +29,32 @@ import { computing, given } from './options/shared.js';
 const changes = 'never';
 const benchOptions = z.strictObject({
   isa: field(words('the name of an instruction set, or all'), {
-    ...{ flag: '--isa <level>', changes },
+    flag: '--isa <level>',
+    changes,
     help: 'instruction set of the cpu backend, or "all" for every one present',
   }),
   peers: field(given, {
-    ...{ flag: '--peers', changes },
+    flag: '--peers',
+    changes,
     help: 'also run the same work by other libraries, in turn, and print the ratio',
   }),
   integrated: field(given, {
-    ...{ flag: '--integrated', changes },
+    flag: '--integrated',
+    changes,
     help: 'measure the kernel with data streaming in from the host, uploads included (cuda)',
   }),
   rounds: field(whole, {
-    ...{ flag: '--rounds <number>', changes, range: { least: 1 }, default: 9 },
+    flag: '--rounds <number>',
+    changes,
+    range: { least: 1 },
+    default: 9,
     help: 'rounds of measurements; more give a steadier median',
   }),
   only: field(
     z.string().transform((text) => parseOnly(text)),
     {
-      ...{ flag: '--only <name=value,...>', changes },
+      flag: '--only <name=value,...>',
+      changes,
       help: 'only the cases with these parameters, like channels=4096,taps=8',
     },
   ),

@@ -34,7 +34,11 @@ const settings: FlagSettings = {
   },
   without: [
     ...notOfRecordings,
-    ...['eop', 'front.delays.track', 'front.delays.fixed', 'flags.file', 'machine.cards'],
+    'eop',
+    'front.delays.track',
+    'front.delays.fixed',
+    'flags.file',
+    'machine.cards',
   ],
   also: [timesFlag],
 };
@@ -45,7 +49,9 @@ interface ChanneliseCommandOptions extends ShorthandOptions {
 
 const responseOptions = z.strictObject({
   response: field(given, {
-    ...{ flag: '--response', changes: 'never', group: 'Channels' },
+    flag: '--response',
+    changes: 'never',
+    group: 'Channels',
     help: "show the response of the filter; no recording: its scalloping and leakage beside a plain DFT's, as numbers and a picture",
   }),
 });
@@ -121,7 +127,9 @@ async function respond(
       }
   const { showResponse } = await import('./channelise/response.js');
   await showResponse(front.parse(parts.front ?? {}), {
-    ...{ json: options.json, quiet: options.quiet, overwrite: overwrite === true },
+    json: options.json,
+    quiet: options.quiet,
+    overwrite: overwrite === true,
     out: products.spectra?.spectra as string | undefined,
   });
 }

@@ -53,7 +53,10 @@ async function check(path: string, options: Options<typeof checkOptions>): Promi
     );
     const { facts, lines, warnings } = plan;
     const products = plan.products.map(({ name, paths, sizeBytes }, k) => ({
-      ...{ product: name, paths, sizeBytes, ...disks[k] },
+      product: name,
+      paths,
+      sizeBytes,
+      ...disks[k],
     }));
     terminal.result({ observation, ...facts, warnings: warnings.map(textOf), products }, [
       writeObservation(observation).trimEnd(),
@@ -93,8 +96,10 @@ function ofVisibilities({ from: { opened, telescope } }: VisibilitiesPlan): Pick
   const [first, last] = [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
   return {
     facts: {
-      ...{ telescope: telescope.name, integrations: opened.integrationCount },
-      ...{ channels: frequenciesHz.length, channelWidthHz },
+      telescope: telescope.name,
+      integrations: opened.integrationCount,
+      channels: frequenciesHz.length,
+      channelWidthHz,
     },
     lines: [
       `source: ${opened.path}, ${opened.integrationCount} integrations, visibilities`,

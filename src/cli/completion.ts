@@ -47,7 +47,8 @@ async function everything(commands: Commands): Promise<Offered[]> {
       const own = command.options.filter(({ hidden }) => !hidden);
       const added = own.filter(({ long }) => !before.some((one) => one.long === long));
       offered.set(path, {
-        ...{ path, options: [...before, ...added] },
+        path,
+        options: [...before, ...added],
         commands: command.commands.map((one) => one.name()),
       });
     }

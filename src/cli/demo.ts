@@ -33,7 +33,10 @@ const demoOptions = z.strictObject({
   time: again(shared.time, { default: shared.FIRST_LIGHT_TIME }),
   channels: again(front.shape.channels, { otherwise: 'by backend' }),
   spectra: field(whole, {
-    ...{ flag: '--spectra <number>', changes: 'never', range: { least: 1 }, otherwise: 'by backend' },
+    flag: '--spectra <number>',
+    changes: 'never',
+    range: { least: 1 },
+    otherwise: 'by backend',
     help: 'spectra in each channel',
   }),
   pixels: again(shared.pixels, { otherwise: 'by backend' }),
@@ -43,7 +46,9 @@ const demoOptions = z.strictObject({
   page: again(shared.pageAddress, { otherwise: 'none' }),
   seed: shared.seed,
   sources: shared.sources,
-  ...{ overwrite: shared.overwrite, ...shared.computing, eop: shared.eop },
+  overwrite: shared.overwrite,
+  ...shared.computing,
+  eop: shared.eop,
 });
 type DemoOptions = Options<typeof demoOptions>;
 

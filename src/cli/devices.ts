@@ -12,7 +12,8 @@ import { common, given } from './options/shared.js';
 
 const devicesOptions = z.strictObject({
   network: field(given, {
-    ...{ flag: '--network', changes: 'never' },
+    flag: '--network',
+    changes: 'never',
     help: 'show what the network can receive: interfaces, buffers, telescopes',
   }),
   ...common,

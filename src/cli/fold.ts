@@ -17,22 +17,34 @@ const changes = 'never';
 const count = { changes, range: { least: 1 } } as const;
 const foldOptions = z.strictObject({
   period: field(timeS, {
-    ...{ flag: '--period <time>', changes, unit: 's', range: { above: 0 } },
+    flag: '--period <time>',
+    changes,
+    unit: 's',
+    range: { above: 0 },
     help: 'period of the pulsar as the telescope sees it, like 714.5ms',
   }),
   dm: field(real, { flag: '--dm <number>', changes, help: 'dispersion measure in pc/cm³' }),
   parameters: field(inputPath, {
-    ...{ flag: '--parameters <path>', changes },
+    flag: '--parameters <path>',
+    changes,
     help: 'F0 (or P0), F1, DM and PEPOCH from a file instead; no barycentre, no orbits',
   }),
   bins: field(whole, { flag: '--bins <number>', ...count, default: 64, help: 'bins of the profile' }),
   subIntegrations: field(whole, {
-    ...{ flag: '--sub-integrations <number>', ...count, default: 32, help: 'parts in time' },
+    flag: '--sub-integrations <number>',
+    ...count,
+    default: 32,
+    help: 'parts in time',
   }),
   subBands: field(whole, {
-    ...{ flag: '--sub-bands <number>', ...count, default: 16, help: 'parts in frequency' },
+    flag: '--sub-bands <number>',
+    ...count,
+    default: 16,
+    help: 'parts in frequency',
   }),
-  ...{ picture, overwrite, ...common },
+  picture,
+  overwrite,
+  ...common,
 });
 type FoldFlags = Options<typeof foldOptions>;
 
@@ -66,7 +78,11 @@ async function run(path: string, flags: FoldFlags): Promise<void> {
   try {
     const { bins, subIntegrations, subBands } = flags;
     const folded = await foldFilterbank(file, {
-      ...{ frequencyHz, frequencyRateHzS: own?.frequencyRateHzS, epoch: own?.epoch, dm, bins },
+      frequencyHz,
+      frequencyRateHzS: own?.frequencyRateHzS,
+      epoch: own?.epoch,
+      dm,
+      bins,
       subIntegrations: Math.max(1, Math.min(subIntegrations, file.values)),
       subBands: Math.max(1, Math.min(subBands, file.header.channels)),
     });
@@ -79,12 +95,16 @@ async function run(path: string, flags: FoldFlags): Promise<void> {
     const { snr, phase, width, profile, overTime, overFrequency } = folded;
     openTerminal(flags).result(
       {
-        ...{ path, periodS: 1 / frequencyHz, dm, turns: durationS * frequencyHz, snr, phase, width },
-        ...{
-          profile: Array.from(profile),
-          overTime: Array.from(overTime),
-          overFrequency: Array.from(overFrequency),
-        },
+        path,
+        periodS: 1 / frequencyHz,
+        dm,
+        turns: durationS * frequencyHz,
+        snr,
+        phase,
+        width,
+        profile: Array.from(profile),
+        overTime: Array.from(overTime),
+        overFrequency: Array.from(overFrequency),
       },
       [
         `${path}: ${Math.floor(durationS * frequencyHz)} turns of ${formatSeconds(1 / frequencyHz)} at DM ${dm}, as the telescope's clock has them`,

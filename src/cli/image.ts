@@ -48,7 +48,10 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
     },
     without: [
       ...notOfVisibilities,
-      ...['products.images.kernel', 'gains.min-baseline', 'gains.element', 'gains.diffuse'],
+      'products.images.kernel',
+      'gains.min-baseline',
+      'gains.element',
+      'gains.diffuse',
     ],
     also: [...(ofVisibilities.also ?? []), crossHandFlag, directFlag],
   });

@@ -70,12 +70,14 @@ const changes = 'never';
 const png = (flag: string, help: string) => field(pngPath, { flag: `--${flag} <path>`, changes, help });
 const inspectOptions = z.strictObject({
   whole: field(given, {
-    ...{ flag: '--whole', changes },
+    flag: '--whole',
+    changes,
     help: 'read all of a large file, not its first block only; counts every gap and clipped number',
   }),
   picture,
   baseline: field(words('two stations, like stand1,stand17'), {
-    ...{ flag: '--baseline <a,b>', changes },
+    flag: '--baseline <a,b>',
+    changes,
     help: 'let --picture show one pair of stations, by their names, over time and frequency',
   }),
   plan,
@@ -84,13 +86,17 @@ const inspectOptions = z.strictObject({
     'draw the fringes of two to eight stations as PNG: amplitude and phase over time, lags, closure phases, power, spectrum; a recording is correlated for it',
   ),
   fringeOf: field(place, {
-    ...{ flag: '--fringe-of <source>', changes },
+    flag: '--fringe-of <source>',
+    changes,
     help: 'expect the fringe of this source, drawn by --fringes, and fit the baselines to its drift: Sun, CygA, "RA Dec"',
   }),
   uv: png('uv', 'draw the coverage of the uv plane as PNG'),
   map: png('map', 'draw a map of the stations as PNG'),
   spectrum: png('spectrum', 'draw the mean spectrum as PNG; of the first block, or of the first integration'),
-  ...{ ...openFields, overwrite, ...common, ...skyFiles },
+  ...openFields,
+  overwrite,
+  ...common,
+  ...skyFiles,
 });
 type InspectOptions = Options<typeof inspectOptions>;
 
@@ -333,10 +339,8 @@ async function recordingReport(
           },
           file.path,
           {
-            ...{
-              channels: file.kind === 'voltages' ? file.telescope?.recording.channels : undefined,
-              onProgress,
-            },
+            channels: file.kind === 'voltages' ? file.telescope?.recording.channels : undefined,
+            onProgress,
           },
         ),
         options,
@@ -364,7 +368,8 @@ async function recordingReport(
     ],
     spectrum: band,
     pictures: {
-      ...{ picture, uv: undefined },
+      picture,
+      uv: undefined,
       map: file.telescope && antennaPicture(file.telescope, file.path),
       fringes: fringes && fringePicture(fringes, file.path),
     },

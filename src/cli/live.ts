@@ -81,7 +81,10 @@ export async function runLiveObservation(
   const { say } = report;
   for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
   const outcome = await runLive(observation, {
-    ...{ version: version(), into: options.into, say, openInput: options.openInput },
+    version: version(),
+    into: options.into,
+    say,
+    openInput: options.openInput,
     onStart: (source, description, backend) => {
       report.started(source, description, backend);
     },
@@ -94,7 +97,8 @@ export async function runLiveObservation(
     openPage: async (input, settings) => {
       const tokenFile = observation.page?.['token-file'];
       const page = await openRunPage(input, {
-        ...{ ...settings, say },
+        ...settings,
+        say,
         onOpen: (open) => {
           const tokenIs = tokenIsFor(options);
           pageLines(open, { tokenFile, tokenOption: 'page.token-file', tokenIs }).forEach(say);

@@ -30,23 +30,31 @@ const changes = 'never';
 const qualifyOptions = z.strictObject({
   out: again(outFolder, { default: 'qualification' }),
   quick: field(given, {
-    ...{ flag: '--quick', changes, help: 'a minute on two cores: fewer cases, larger errors' },
+    flag: '--quick',
+    changes,
+    help: 'a minute on two cores: fewer cases, larger errors',
   }),
   figures: field(
     z.string().transform((text) => text.split(',')),
     {
-      ...{ flag: '--figures <names>', changes, otherwise: 'all' },
+      flag: '--figures <names>',
+      changes,
+      otherwise: 'all',
       help: `measure only these: ${figureNames().join(', ')}`,
     },
   ),
   live: field(given, {
-    ...{ flag: '--live', changes },
+    flag: '--live',
+    changes,
     help: 'also an observation by loopback in real time; the machine should do nothing else',
   }),
   compare: field(inputPath, {
-    ...{ flag: '--compare <report.json>', changes, help: 'show what changed since an earlier report' },
+    flag: '--compare <report.json>',
+    changes,
+    help: 'show what changed since an earlier report',
   }),
-  ...{ overwrite, ...computing },
+  overwrite,
+  ...computing,
 });
 type QualifyOptions = Options<typeof qualifyOptions>;
 

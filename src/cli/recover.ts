@@ -11,9 +11,12 @@ import { common, given, overwrite } from './options/shared.js';
 
 const recoverOptions = z.strictObject({
   remove: field(given, {
-    ...{ flag: '--remove', changes: 'never', help: 'remove what is left instead' },
+    flag: '--remove',
+    changes: 'never',
+    help: 'remove what is left instead',
   }),
-  ...{ overwrite, ...common },
+  overwrite,
+  ...common,
 });
 type RecoverOptions = Options<typeof recoverOptions>;
 

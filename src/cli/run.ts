@@ -38,10 +38,14 @@ import { computing, overwrite, plan } from './options/shared.js';
 
 const runOptions = z.strictObject({
   into: field(words('the name of a folder'), {
-    ...{ flag: '--into <folder>', changes: 'never', otherwise: 'this one' },
+    flag: '--into <folder>',
+    changes: 'never',
+    otherwise: 'this one',
     help: 'folder that the products go into',
   }),
-  ...{ plan, overwrite, ...computing },
+  plan,
+  overwrite,
+  ...computing,
 });
 type RunOptions = Options<typeof runOptions>;
 
@@ -93,7 +97,8 @@ async function run(path: string, options: RunOptions, command: Command): Promise
     terminal.result(
       {
         products: made.products.map((one) => ({
-          ...{ product: one.name, paths: one.paths },
+          product: one.name,
+          paths: one.paths,
           ...(one.failure ? { failure: one.failure.message } : madeFacts(one)),
         })),
         ...madeSourceFacts(made),
@@ -105,7 +110,9 @@ async function run(path: string, options: RunOptions, command: Command): Promise
   }
   const stage = terminal.stage('run');
   const outcome = await runObservation(observation, {
-    ...{ version: version(), into: options.into, onProgress: stage.update },
+    version: version(),
+    into: options.into,
+    onProgress: stage.update,
   });
   const seconds = stage.done(outcome.backend);
   const failed = outcome.products.filter(({ failure }) => failure).map(failedMessage);
@@ -117,7 +124,8 @@ async function run(path: string, options: RunOptions, command: Command): Promise
 
 const factsOf = (outcome: RunOutcome, seconds: number): object => ({
   products: outcome.products.map((one) => ({
-    ...{ product: one.name, paths: one.paths },
+    product: one.name,
+    paths: one.paths,
     ...(one.failure ? { failure: one.failure.message } : productFacts(one, outcome)),
   })),
   ...frontFacts(outcome),

@@ -19,10 +19,13 @@ import { common, given, outFolder, overwrite } from './options/shared.js';
 
 const sampleOptions = z.strictObject({
   list: field(given, {
-    ...{ flag: '--list', changes: 'never', help: 'list the samples, and which page uses each' },
+    flag: '--list',
+    changes: 'never',
+    help: 'list the samples, and which page uses each',
   }),
   out: again(outFolder, { default: '.' }),
-  ...{ overwrite, ...common },
+  overwrite,
+  ...common,
 });
 type SampleOptions = Options<typeof sampleOptions>;
 
@@ -54,7 +57,9 @@ async function run(name: string | undefined, options: SampleOptions): Promise<vo
   await checkOutputs({ ...options, paths: sample.files.map((file) => join(options.out, file)) });
   const stage = terminal.stage(`sample ${sample.name}`);
   const files = await makeSample(sample, options.out, {
-    ...{ command: runCommand, history: history(), onStep: stage.step },
+    command: runCommand,
+    history: history(),
+    onStep: stage.step,
   });
   const seconds = stage.done();
   const made = sample.steps.map(stepText);

@@ -15,24 +15,41 @@ import { common, out, overwrite, picture } from './options/shared.js';
 const changes = 'never';
 const searchOptions = z.strictObject({
   lowDm: field(real, {
-    ...{ flag: '--low-dm <number>', changes, default: 0, help: 'lowest dispersion measure in pc/cm³' },
+    flag: '--low-dm <number>',
+    changes,
+    default: 0,
+    help: 'lowest dispersion measure in pc/cm³',
   }),
   highDm: field(real, {
-    ...{ flag: '--high-dm <number>', changes, default: 100, help: 'highest dispersion measure' },
+    flag: '--high-dm <number>',
+    changes,
+    default: 100,
+    help: 'highest dispersion measure',
   }),
   dmStep: field(real, {
-    ...{ flag: '--dm-step <number>', changes, otherwise: 'one value of delay across the band' },
+    flag: '--dm-step <number>',
+    changes,
+    otherwise: 'one value of delay across the band',
     help: 'step between dispersion measures',
   }),
   widest: field(timeS, {
-    ...{ flag: '--widest <time>', changes, unit: 's', range: { above: 0 }, otherwise: '100ms' },
+    flag: '--widest <time>',
+    changes,
+    unit: 's',
+    range: { above: 0 },
+    otherwise: '100ms',
     help: 'longest pulse',
   }),
   snr: field(real, {
-    ...{ flag: '--snr <number>', changes, default: 7 },
+    flag: '--snr <number>',
+    changes,
+    default: 7,
     help: 'candidates from this signal-to-noise ratio on',
   }),
-  ...{ out: again(out, { otherwise: 'none; candidates as CSV' }), picture, overwrite, ...common },
+  out: again(out, { otherwise: 'none; candidates as CSV' }),
+  picture,
+  overwrite,
+  ...common,
 });
 type SearchFlags = Options<typeof searchOptions>;
 

@@ -61,19 +61,27 @@ import { prepareSources } from './options/sky-options.js';
 const changes = 'never';
 const sendOptions = z.strictObject({
   simulate: field(given, {
-    ...{ flag: '--simulate', changes, help: 'send a simulated sky instead of a recording' },
+    flag: '--simulate',
+    changes,
+    help: 'send a simulated sky instead of a recording',
   }),
   format: field(z.enum([...Object.keys(packetFormats), ...Object.keys(served)]), {
-    ...{ flag: '--format <name>', changes, otherwise: 'none' },
+    flag: '--format <name>',
+    changes,
+    otherwise: 'none',
     help: formatHelp,
   }),
   to: requiredField(words('an address and a port, or the path of a capture'), {
-    ...{ flag: '--to <where>', changes },
+    flag: '--to <where>',
+    changes,
     help: 'where to: 127.0.0.1:4015, a multicast group like 239.1.2.3:4015, or a capture.pcap',
   }),
   interface: again(sourceFields.shape.interface, { group: 'Options' }),
   sockets: field(whole, {
-    ...{ flag: '--sockets <number>', changes, range: { least: 1 }, otherwise: 'as many as the rate needs' },
+    flag: '--sockets <number>',
+    changes,
+    range: { least: 1 },
+    otherwise: 'as many as the rate needs',
     help: 'threads that send',
   }),
   speed: field(
@@ -88,22 +96,35 @@ const sendOptions = z.strictObject({
   ),
   for: again(observation.shape.for, { otherwise: 'all of the data', group: 'Options' }),
   loop: field(given, {
-    ...{ flag: '--loop', changes, help: 'repeat a recording when it ends, its clock going on' },
+    flag: '--loop',
+    changes,
+    help: 'repeat a recording when it ends, its clock going on',
   }),
   restamp: field(given, {
-    ...{ flag: '--restamp', changes, otherwise: 'with its own time' },
+    flag: '--restamp',
+    changes,
+    otherwise: 'with its own time',
     help: 'send the recording as if it were made now',
   }),
   startTick: field(whole, {
-    ...{ flag: '--start-tick <number>', changes, range: { least: 0 }, otherwise: 'since the last second' },
+    flag: '--start-tick <number>',
+    changes,
+    range: { least: 0 },
+    otherwise: 'since the last second',
     help: "the senders' clock at the first sample",
   }),
   truth: field(outputPath, {
-    ...{ flag: '--truth <recording>', changes },
+    flag: '--truth <recording>',
+    changes,
     help: 'also write what arrives as a recording, gaps marked',
   }),
-  ...{ ...faultFields, ...simulationFields, seed },
-  ...{ ...channelFields, overwrite, ...computing, ...skyFiles },
+  ...faultFields,
+  ...simulationFields,
+  seed,
+  ...channelFields,
+  overwrite,
+  ...computing,
+  ...skyFiles,
 });
 type SendOptions = Options<typeof sendOptions> & { readonly format: PacketFormatName };
 
@@ -206,7 +227,11 @@ async function run(
     const sending: Sending = {
       first: () => begin().first,
       waitS: () => (isNow && !toFile ? begin().start.unixSeconds - Date.now() / 1000 : 0),
-      ...{ options, opened, closers, stop: stop.signal, onProgress: stage.update },
+      options,
+      opened,
+      closers,
+      stop: stop.signal,
+      onProgress: stage.update,
     };
     const isFast = !toFile && options.truth === undefined && isFaultless(faultSettings(options)) && canPace();
     if (!isFast)
@@ -220,8 +245,12 @@ async function run(
     const { first } = begin();
     terminal.result(
       {
-        ...{ to: options.to, format: plan.format, epoch: formatInstant(first.epoch, 9) },
-        ...{ shiftedS: first.roundedS, ...sent, wallS: seconds },
+        to: options.to,
+        format: plan.format,
+        epoch: formatInstant(first.epoch, 9),
+        shiftedS: first.roundedS,
+        ...sent,
+        wallS: seconds,
       },
       [...sentLines(options.to, sent, seconds), ...faultsToCome(options, sent.seconds)],
     );

@@ -27,11 +27,15 @@ const skyOptions = z.strictObject({
   stations: again(shared.stations, { otherwise: '64, or all of a smaller telescope' }),
   sources: shared.sources,
   losses: field(real, {
-    ...{ flag: '--losses <percent>', changes: 'never', range: { least: 0, most: 100 }, default: 0 },
+    flag: '--losses <percent>',
+    changes: 'never',
+    range: { least: 0, most: 100 },
+    default: 0,
     help: 'lose this much of the data, in percent; the page can change it',
   }),
   unknownGains: field(shared.given, {
-    ...{ flag: '--unknown-gains', changes: 'never' },
+    flag: '--unknown-gains',
+    changes: 'never',
     help: 'antennas with unknown gains and cable delays, to be solved on the page',
   }),
   rate: again(shared.rate, { default: 20_000 }),
@@ -42,9 +46,13 @@ const skyOptions = z.strictObject({
   page: again(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
   tokenFile: again(pageFields.shape['token-file'], { group: 'Options' }),
   open: field(shared.given, {
-    ...{ flag: '--open', changes: 'never', help: 'open the page in the browser' },
+    flag: '--open',
+    changes: 'never',
+    help: 'open the page in the browser',
   }),
-  ...{ seed: shared.seed, ...shared.computing, ...shared.skyFiles },
+  seed: shared.seed,
+  ...shared.computing,
+  ...shared.skyFiles,
 });
 type SkyOptions = Options<typeof skyOptions>;
 
@@ -103,7 +111,10 @@ async function run(options: SkyOptions): Promise<void> {
     openInput: ({ say }) =>
       Promise.resolve(
         openSimulated({
-          ...{ telescope, now, say, seed: options.seed },
+          telescope,
+          now,
+          say,
+          seed: options.seed,
           from: (start) => sourceOf(telescope, start, options),
           wait: (seconds) => setTimeout(1000 * seconds),
           losses: { percent: options.losses, silent: [] },
@@ -121,7 +132,11 @@ const FOREVER_S = 30 * 86_400;
 function sourceOf(telescope: Telescope, start: Instant, options: SkyOptions): VoltageSource {
   const sampleRateHz = options.rate;
   const plan = planSimulation({
-    ...{ telescope, sampleRateHz, type: 'ci8', systemFluxJy: options.noise, seed: options.seed },
+    telescope,
+    sampleRateHz,
+    type: 'ci8',
+    systemFluxJy: options.noise,
+    seed: options.seed,
     start: instant(start.unixSeconds),
     samples: Math.round(FOREVER_S * sampleRateHz),
     centreFrequencyHz: telescope.recording.centreFrequencyHz,

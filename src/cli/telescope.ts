@@ -17,7 +17,8 @@ import { addHelp } from './startup/help.js';
 
 const telescopeOptions = z.strictObject({
   out: again(out, { default: 'telescope.json' }),
-  ...{ overwrite, ...common },
+  overwrite,
+  ...common,
 });
 type TelescopeOptions = Options<typeof telescopeOptions>;
 
@@ -131,7 +132,13 @@ async function run(options: TelescopeOptions): Promise<void> {
   asker.close();
   if (antennas.length < 2) refuse('telescope', 'one antenna has no baseline', 'give a second one');
   const { text, places, baselines } = describedByTape(antennas, {
-    ...{ name, title, site, positions: basename(positions), polarisations, centreFrequencyHz, sampleRateHz },
+    name,
+    title,
+    site,
+    positions: basename(positions),
+    polarisations,
+    centreFrequencyHz,
+    sampleRateHz,
   });
   parseDescription(text, path);
   await writeFileWhole(positions, Buffer.from(places));

@@ -42,7 +42,12 @@ const ofCaptures = {
   rate: again(shared.rate, { group }),
   frequency: again(shared.frequency, { group }),
   image: field(timeS, {
-    ...{ flag: '--image <time>', group, changes: 'never', unit: 's', range: { above: 0 }, default: 1 },
+    flag: '--image <time>',
+    group,
+    changes: 'never',
+    unit: 's',
+    range: { above: 0 },
+    default: 1,
     help: 'an image this often, like 40ms or 10s; a series is a FITS cube in time and an animation (PNG)',
   }),
 };
@@ -50,7 +55,10 @@ const viewOptions = z.strictObject({
   page: again(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
   tokenFile: pageFields.shape['token-file'],
   field: shared.fieldWidth,
-  ...{ ...ofCaptures, ...channelFields, ...shared.computing, ...shared.skyFiles },
+  ...ofCaptures,
+  ...channelFields,
+  ...shared.computing,
+  ...shared.skyFiles,
 });
 type ViewOptions = Options<typeof viewOptions>;
 
@@ -187,7 +195,9 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
     if (page.isLocal) say(`the sky is at ${page.url}; Ctrl-C ends it`);
     else
       for (const line of pageLines(page, {
-        ...{ tokenFile, tokenOption: 'corella view --token-file', tokenIs: tokenIsFor({}) },
+        tokenFile,
+        tokenOption: 'corella view --token-file',
+        tokenIs: tokenIsFor({}),
       }))
         say(line);
     await ended;

@@ -64,7 +64,11 @@ describe('gains for the data at hand', () => {
     const source = spectraInMemory(
       { samples: 0, spectra: spectraCAT(new Int8Array(0), 'ci8', 2, 6, 0), gaps: [], start: trioGains.time },
       {
-        ...{ type: 'ci8', inputs: 6, polarisations: 2, spectrumRateHz: 1, stretch: 1 },
+        type: 'ci8',
+        inputs: 6,
+        polarisations: 2,
+        spectrumRateHz: 1,
+        stretch: 1,
         frequenciesHz: Float64Array.of(100.9e6, 101.4e6),
       },
     );

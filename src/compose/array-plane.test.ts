@@ -70,8 +70,12 @@ async function directImage(
   const shape = { type: 'cf32', channels: 1, inputs, capacity: 1 } as const;
   const block = backend.allocateSpectra(shape);
   const stage = prepareDirectImage({
-    ...{ backend, telescope, frequenciesHz: Float64Array.of(frequencyHz), image },
-    ...{ grid: { spectrumRateHz: 1000 }, lastsS: 0.001 },
+    backend,
+    telescope,
+    frequenciesHz: Float64Array.of(frequencyHz),
+    image,
+    grid: { spectrumRateHz: 1000 },
+    lastsS: 0.001,
   });
   try {
     await block.write(spectraCAT(voltagesOf(telescope, frequencyHz, direction), 'cf32', 1, inputs, 1), 1);
@@ -124,7 +128,12 @@ async function compared(telescope: Telescope, frequencyHz: number, source: Vecto
   const folder = temporaryFolder('plane');
   const path = join(folder, 'direct.fits');
   await writeSkyFits(path, sky, {
-    ...{ telescope, road: 'direct', unit: 'counts', channelWidthHz: 1e4, channels: 'average', history: [] },
+    telescope,
+    road: 'direct',
+    unit: 'counts',
+    channelWidthHz: 1e4,
+    channels: 'average',
+    history: [],
   });
   const plane = await readPlane(path, sky.frame);
   const places = stationPositions(telescope);

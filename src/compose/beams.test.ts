@@ -46,8 +46,12 @@ function noisy(stretch: number): Front {
       for (let t = 0; t < SAMPLES; t += 8)
         if (random.uniform() < 0.05)
           gaps.push({
-            ...{ firstChannel: c, endChannel: c + 1, firstInput: a, endInput: Math.min(INPUTS, a + 4) },
-            ...{ firstSample: t, endSample: t + 8 },
+            firstChannel: c,
+            endChannel: c + 1,
+            firstInput: a,
+            endInput: Math.min(INPUTS, a + 4),
+            firstSample: t,
+            endSample: t + 8,
           });
   assert.ok(gaps.length > 30);
   zeroGaps(spectra, { type: 'ci8', inputs: INPUTS, samples: SAMPLES }, gaps);
@@ -69,8 +73,15 @@ const targets: readonly PhaseCentre[] = [
 ];
 
 const productOf = (of: Partial<BeamsProduct>): BeamsProduct => ({
-  ...{ telescope, targets, sum: 'coherent', weights: 'ci8', detection: 'I', spectraPerValue: SAMPLES },
-  ...{ flaggedInputs, rules: [], ...of },
+  telescope,
+  targets,
+  sum: 'coherent',
+  weights: 'ci8',
+  detection: 'I',
+  spectraPerValue: SAMPLES,
+  flaggedInputs,
+  rules: [],
+  ...of,
 });
 
 async function beamsAndSums(
@@ -84,10 +95,12 @@ async function beamsAndSums(
   const pieces = beamPieces(front, product);
   await observe(
     {
-      ...{ front, flaggedInputs },
+      front,
+      flaggedInputs,
       products: [
         {
-          ...{ from: 'spectra', clock: pieces },
+          from: 'spectra',
+          clock: pieces,
           stage: {
             ...stage,
             push: (item: TimedSpectra) =>
@@ -103,7 +116,9 @@ async function beamsAndSums(
           },
         },
         {
-          ...{ from: 'integrations', clock: pieces, values: 'sums' },
+          from: 'integrations',
+          clock: pieces,
+          values: 'sums',
           stage: passing<Integration>((one) => {
             sums.push(one);
             return Promise.resolve();
@@ -290,7 +305,10 @@ describe('a beam with a taper and nulls', () => {
       const backend = await open();
       const qualities: BeamQuality[] = [];
       const product = productOf({
-        ...{ targets: [beam], weights: 'cf32', taper, nulls: [nulled] },
+        targets: [beam],
+        weights: 'cf32',
+        taper,
+        nulls: [nulled],
         weighed: (_, quality) => qualities.push(quality),
       });
       const powers = async (place: PhaseCentre, of: BeamsProduct): Promise<readonly number[]> => {

@@ -236,7 +236,10 @@ export function beamEfficiency(front: Front, product: BeamsProduct, moment: Inst
   const used = Uint8Array.from({ length: some.length * inputs }, (_, n) => 1 - flaggedInputs[n % inputs]);
   const { efficiency } = nulledWeights(
     {
-      ...{ stations: telescope.stations.length, polarisations, beams: targets.length, factors },
+      stations: telescope.stations.length,
+      polarisations,
+      beams: targets.length,
+      factors,
       frequenciesHz: Float64Array.from(some),
     },
     delaysOf(telescope, targets, moment),
@@ -410,7 +413,9 @@ export const prepareBeams = (
           const { samples } = block;
           const offset = index % perValue;
           const bins = {
-            ...{ detection: detected, spectraPerBin: perValue, offset },
+            detection: detected,
+            spectraPerBin: perValue,
+            offset,
             bins: Math.ceil((offset + samples) / perValue),
           };
           const powers = new Float64Array(rows.powers * bins.bins * channels);

@@ -32,7 +32,10 @@ const numbers = (length: number): Int8Array<ArrayBuffer> =>
   Int8Array.from({ length }, () => random.below(255) - 127);
 const voltages = voltagesInMemory(
   {
-    ...{ type: 'ci8', inputs: INPUTS, samples: SAMPLES, start },
+    type: 'ci8',
+    inputs: INPUTS,
+    samples: SAMPLES,
+    start,
     voltages: voltagesAT(numbers(2 * INPUTS * SAMPLES), 'ci8', INPUTS, SAMPLES),
     gaps: [{ firstInput: 2, endInput: 3, firstSample: 100, endSample: 431 }],
   },
@@ -40,12 +43,17 @@ const voltages = voltagesInMemory(
 );
 const spectra = spectraInMemory(
   {
-    ...{ samples: 300, start },
+    samples: 300,
+    start,
     spectra: spectraCAT(numbers(2 * 5 * INPUTS * 300), 'ci8', 5, INPUTS, 300),
     gaps: [{ firstChannel: 1, endChannel: 4, firstInput: 0, endInput: 2, firstSample: 17, endSample: 29 }],
   },
   {
-    ...{ type: 'ci8', inputs: INPUTS, polarisations: 2, spectrumRateHz: 10_000, stretch: 70 },
+    type: 'ci8',
+    inputs: INPUTS,
+    polarisations: 2,
+    spectrumRateHz: 10_000,
+    stretch: 70,
     frequenciesHz: Float64Array.of(60e6, 60.01e6, 60.02e6, 60.03e6, 60.04e6),
   },
 );
@@ -105,7 +113,10 @@ for (const kind of kinds)
       const fixedS = Float64Array.from({ length: INPUTS }, (_, a) => a * 3.3e-5);
       const delays = fixedDelays(fixedS, voltages.sampleRateHz);
       const delayed = planChannels(voltages, {
-        ...{ channels: 7, taps: 4, outputType: 'ci8', leastSpectra: 32 },
+        channels: 7,
+        taps: 4,
+        outputType: 'ci8',
+        leastSpectra: 32,
         mostDelaySamples: mostDelaySamples(delays),
       });
       const asked = { ...settings, delays, vanVleck: {}, kurtosis: { spectraPerWindow: 32, sigmas: 3 } };
@@ -133,7 +144,10 @@ for (const kind of kinds)
       const delays = requestDelays({ track }, telescope, ticking);
       assert.ok(delays?.towards !== undefined);
       const tracked = planChannels(voltages, {
-        ...{ channels: 7, taps: 4, outputType: 'cf32', mostDelaySamples: mostDelaySamples(delays) },
+        channels: 7,
+        taps: 4,
+        outputType: 'cf32',
+        mostDelaySamples: mostDelaySamples(delays),
       });
       const streams = streamsOf(spectra);
       const finer = { inputs: INPUTS, channels: planFineChannels(spectra, 4) };

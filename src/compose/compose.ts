@@ -178,8 +178,14 @@ function finishingOf(
 ): Omit<Finishing, 'sumTo'> {
   const whole = { ...front, range: undefined };
   return {
-    ...{ vanVleck, values, look, flags, spectra: spectraOfFront(whole), start: front.source.start },
-    ...{ delays: front.delays, gain: gainOfFront(whole) },
+    vanVleck,
+    values,
+    look,
+    flags,
+    spectra: spectraOfFront(whole),
+    start: front.source.start,
+    delays: front.delays,
+    gain: gainOfFront(whole),
   };
 }
 
@@ -246,7 +252,10 @@ function onCards(
   const ranges = channelRanges(spectra.channels, machine.length);
   const { firstSpectrum = 0, endSpectrum = spectraOfSource(front) } = front.range ?? {};
   const rangeOf = ({ first, end }: ChannelRange): SpectraRange => ({
-    ...{ firstSpectrum, endSpectrum, firstChannel: first, endChannel: end },
+    firstSpectrum,
+    endSpectrum,
+    firstChannel: first,
+    endChannel: end,
   });
   return preparing(async (closers) => {
     const behind = closers.keep(finishing(observing, cuts));

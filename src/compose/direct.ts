@@ -49,7 +49,14 @@ export function prepareDirectProduct(
   const { grid, frequenciesHz, polarisations } = spectraOfFront(front);
   const { overUsual = 1 } = gainOfFront(front);
   const imaging = prepareDirectImage({
-    ...{ backend, grid, frequenciesHz, image, plannedFor, store, autos, lastsS },
+    backend,
+    grid,
+    frequenciesHz,
+    image,
+    plannedFor,
+    store,
+    autos,
+    lastsS,
     telescope: imagedTelescope(telescope, flaggedInputs),
     ...directGains(front, product),
   });

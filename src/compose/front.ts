@@ -214,7 +214,9 @@ async function voltageFront(
   const isTracked = runSpectra !== undefined;
   const channelise = closers.keep(
     await prepareChannelise({
-      ...{ backend, plan, source },
+      backend,
+      plan,
+      source,
       clock: alsoAt(spans?.used.first ?? 0, own.length === 0 ? clock : cutAtMultiples(own)),
       firstSpectrum: ranged?.firstMade,
       delays: delays && delaysOfPlan(delays, source, plan),
@@ -270,8 +272,10 @@ async function spectraFront(
     range &&
     (kurtosis
       ? {
-          ...{ firstSpectrum: spans?.used.first ?? 0, endSpectrum: spans?.used.end ?? 0 },
-          ...{ firstChannel: 0, endChannel: source.channels },
+          firstSpectrum: spans?.used.first ?? 0,
+          endSpectrum: spans?.used.end ?? 0,
+          firstChannel: 0,
+          endChannel: source.channels,
         }
       : range);
   const taken = read
@@ -283,7 +287,10 @@ async function spectraFront(
     : source;
   const take = closers.keep(
     await prepareTakeSpectra({
-      ...{ backend, source: taken, delays, leastSpectra: blockSpectra },
+      backend,
+      source: taken,
+      delays,
+      leastSpectra: blockSpectra,
       clock: blockSpectra === undefined ? clock : everySpectra(blockSpectra),
       firstSpectrum: read?.firstSpectrum,
       flagged: kurtosis !== undefined,

@@ -135,7 +135,9 @@ export const methodUsed = (
   method: MethodUsed['method'],
   { anywhere, high }: DirectRoadError,
 ): MethodUsed => ({
-  ...{ method, predictedError: anywhere, predictedErrorAbove10Deg: high },
+  method,
+  predictedError: anywhere,
+  predictedErrorAbove10Deg: high,
 });
 
 /** For the terminal and for headers. */

@@ -41,12 +41,23 @@ function voltages(): VoltageBlock {
 async function check(backend: Backend): Promise<void> {
   const block = voltages();
   const plan = planChannelise({
-    ...{ channels, taps: 4, inputs: INPUTS, polarisations: 2, inputType: 'ci8', outputType: 'ci8' },
+    channels,
+    taps: 4,
+    inputs: INPUTS,
+    polarisations: 2,
+    inputType: 'ci8',
+    outputType: 'ci8',
     blockSamples: block.samples,
   });
   const source = {
-    ...{ kind: 'voltages', type: 'ci8', inputs: INPUTS, polarisations: 2, sampleRateHz: RATE_HZ },
-    ...{ centreFrequencyHz: 50e6, start: instant(0), blocks: () => [block] },
+    kind: 'voltages',
+    type: 'ci8',
+    inputs: INPUTS,
+    polarisations: 2,
+    sampleRateHz: RATE_HZ,
+    centreFrequencyHz: 50e6,
+    start: instant(0),
+    blocks: () => [block],
   } as unknown as Parameters<typeof prepareVoltageCorrelation>[0];
   let tally: KurtosisTally | undefined;
   const stage = await prepareVoltageCorrelation(source, plan, {
@@ -150,14 +161,22 @@ describe('spectral kurtosis before the correlator', () => {
     const cpu = await openCpu({ threads: 2 });
     const block = voltages();
     const plan = planChannelise({
-      ...{ channels, taps: 4, inputs: INPUTS, polarisations: 2, inputType: 'ci8', outputType: 'cf32' },
+      channels,
+      taps: 4,
+      inputs: INPUTS,
+      polarisations: 2,
+      inputType: 'ci8',
+      outputType: 'cf32',
       blockSamples: block.samples,
     });
     const source = { start: instant(0), sampleRateHz: RATE_HZ, polarisations: 2 } as const;
     const made: [gaps: readonly SpectraGap[], spectra: SpectraCAT][] = [];
     for (const powers of [undefined, 60]) {
       const channelise = await prepareChannelise({
-        ...{ backend: cpu, plan, source, clock: { cutAfter: () => Infinity } },
+        backend: cpu,
+        plan,
+        source,
+        clock: { cutAfter: () => Infinity },
         ...(powers && { powers }),
       });
       const flagger = await prepareKurtosis(

@@ -32,7 +32,10 @@ function voltages(): VoltageRecording {
   values.fill(0, 2 * (2 * SAMPLES + 100), 2 * (2 * SAMPLES + 131));
   values.fill(0, 2 * (4 * SAMPLES - 3));
   const whole: VoltageBlock = {
-    ...{ type: 'ci8', inputs: 4, samples: SAMPLES, voltages: voltagesAT(values, 'ci8', 4, SAMPLES) },
+    type: 'ci8',
+    inputs: 4,
+    samples: SAMPLES,
+    voltages: voltagesAT(values, 'ci8', 4, SAMPLES),
     gaps: [
       { firstInput: 2, endInput: 3, firstSample: 100, endSample: 131 },
       { firstInput: 3, endInput: 4, firstSample: SAMPLES - 3, endSample: SAMPLES },
@@ -59,7 +62,11 @@ function spectra(type: 'ci8' | 'cf32'): Recording {
       start: instant(50),
     },
     {
-      ...{ type, inputs, polarisations: 2, spectrumRateHz: 100, stretch: 7 },
+      type,
+      inputs,
+      polarisations: 2,
+      spectrumRateHz: 100,
+      stretch: 7,
       frequenciesHz: Float64Array.of(1e6, 1.1e6, 1.2e6),
     },
   );

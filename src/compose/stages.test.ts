@@ -54,8 +54,13 @@ function gappy(block: VoltageBlock, first: number, end: number): VoltageBlock {
 function endless(all: VoltageBlock, lost: (block: number) => boolean = () => false) {
   const state = { released: 0, closed: false };
   const source: VoltageSource = {
-    ...{ kind: 'voltages', type: 'ci8', inputs: 2, polarisations: 1, start: START },
-    ...{ sampleRateHz: RATE_HZ, centreFrequencyHz: 1e6 },
+    kind: 'voltages',
+    type: 'ci8',
+    inputs: 2,
+    polarisations: 1,
+    start: START,
+    sampleRateHz: RATE_HZ,
+    centreFrequencyHz: 1e6,
     // eslint-disable-next-line @typescript-eslint/require-await -- a stream from memory
     blocks: async function* () {
       for (let n = 0; 40 * n < all.samples; n++) {

@@ -48,7 +48,10 @@ function frontOfVoltages(
   const whole = { type: 'ci8', inputs: INPUTS, samples, voltages, gaps: [], start: instant(50) } as const;
   const source = voltagesInMemory(whole, { polarisations: 2, sampleRateHz: 1000, centreFrequencyHz: 1e6 });
   const channels = planChannels(source, {
-    ...{ channels: CHANNELS, taps: 3, outputType, blockS },
+    channels: CHANNELS,
+    taps: 3,
+    outputType,
+    blockS,
     ...leastSpectraOf(kurtosis, { channels: CHANNELS, inputs: INPUTS }),
     mostDelaySamples: delays && 40,
   });
@@ -68,7 +71,11 @@ function frontOfSpectra(): Front {
   const source = spectraInMemory(
     { samples, spectra: spectraCAT(values, 'ci8', channels, INPUTS, samples), gaps: [], start: instant(50) },
     {
-      ...{ type: 'ci8', inputs: INPUTS, polarisations: 2, spectrumRateHz: 100, stretch: 17 },
+      type: 'ci8',
+      inputs: INPUTS,
+      polarisations: 2,
+      spectrumRateHz: 100,
+      stretch: 17,
       frequenciesHz: Float64Array.of(1e6, 1.1e6, 1.2e6),
     },
   );
@@ -105,7 +112,10 @@ const drifting = (): RequestedDelays => {
       ...law,
       at: (input, tick) => ({
         ...law.at(input, tick),
-        ...{ fromTick: 0n, delayRate: 3e-4 * input, phaseRad: 0.3, phaseRateRadS: 0.7123 * input },
+        fromTick: 0n,
+        delayRate: 3e-4 * input,
+        phaseRad: 0.3,
+        phaseRateRadS: 0.7123 * input,
       }),
     },
   };
@@ -117,7 +127,9 @@ const B = everySpectra(41);
 async function together(front: Front, backend: Backend, ...clocks: IntegrationClock[]) {
   const made: Integration[][] = clocks.map(() => []);
   const products = clocks.map((clock, n): FromIntegrations => ({
-    ...{ from: 'integrations', clock, values: 'sums' },
+    from: 'integrations',
+    clock,
+    values: 'sums',
     stage: passing<Integration>((one) => {
       made[n].push(copied(one));
       return Promise.resolve();
@@ -152,8 +164,10 @@ async function inRanges(front: Front, backend: Backend, times: readonly number[]
   for (let t = 1; t < cuts.length; t++)
     for (let c = 1; c < bands.length; c++) {
       const range = {
-        ...{ firstSpectrum: cuts[t - 1], endSpectrum: cuts[t] },
-        ...{ firstChannel: bands[c - 1], endChannel: bands[c] },
+        firstSpectrum: cuts[t - 1],
+        endSpectrum: cuts[t],
+        firstChannel: bands[c - 1],
+        endChannel: bands[c],
       };
       const parts = stretchesOf(A, range.firstSpectrum, range.endSpectrum);
       let at = 0;

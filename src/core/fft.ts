@@ -166,8 +166,11 @@ interface OddRadix {
 function prepareOddRadix(radix: number): OddRadix {
   const turns = Float64Array.from({ length: radix }, (_, n) => (2 * Math.PI * n) / radix);
   return {
-    ...{ radix, cosine: turns.map(Math.cos), sine: turns.map(Math.sin) },
-    ...{ sums: new Float64Array(radix - 1), differences: new Float64Array(radix - 1) },
+    radix,
+    cosine: turns.map(Math.cos),
+    sine: turns.map(Math.sin),
+    sums: new Float64Array(radix - 1),
+    differences: new Float64Array(radix - 1),
   };
 }
 

@@ -18,10 +18,13 @@ describe('the correlator’s oracle', () => {
     assert.deepEqual(
       [...visibilities],
       [
-        ...[15, 0], // V₀₀ = |1+2i|² + |3−i|² = 5 + 10
+        15,
+        0, // V₀₀ = |1+2i|² + |3−i|² = 5 + 10
         // V₁₀ = x₁ conj(x₀) = (2−i)(1−2i) + (−1+4i)(3+i) = (2−4i−i−2) + (−3−i+12i−4) = −5i + (−7+11i)
-        ...[-7, 6],
-        ...[22, 0], // V₁₁ = 5 + 17
+        -7,
+        6,
+        22,
+        0, // V₁₁ = 5 + 17
       ],
     );
     assert.deepEqual([...counts], [2, 2, 2]);
@@ -44,12 +47,30 @@ describe('the correlator’s oracle', () => {
     ]);
     const re = [...visibilities].filter((_, n) => n % 2 === 0);
     assert.deepEqual(re, [
-      ...[1, 2, 2, 4], // 00 of channel 0: XX XY YX YY
-      ...[3, 6, 5, 10], // 10: station 1's (3, 5) with station 0's (1, 2)
-      ...[9, 15, 15, 25],
-      ...[49, 77, 77, 121],
-      ...[91, 143, 119, 187],
-      ...[169, 221, 221, 289],
+      1,
+      2,
+      2,
+      4, // 00 of channel 0: XX XY YX YY
+      3,
+      6,
+      5,
+      10, // 10: station 1's (3, 5) with station 0's (1, 2)
+      9,
+      15,
+      15,
+      25,
+      49,
+      77,
+      77,
+      121,
+      91,
+      143,
+      119,
+      187,
+      169,
+      221,
+      221,
+      289,
     ]);
   });
 
@@ -77,8 +98,32 @@ describe('the correlator’s oracle', () => {
     const re = [...visibilities].filter((_, n) => n % 2 === 0);
     const nothing = new Array<number>(12).fill(0); // pairs 20, 21, 22
     assert.deepEqual(re, [
-      ...[8, 0, 0, 0, 8, 0, 8, 0, 8, 8, 8, 8, ...nothing],
-      ...[8, 0, 0, 0, 4, 0, 4, 0, 4, 4, 4, 4, ...nothing],
+      8,
+      0,
+      0,
+      0,
+      8,
+      0,
+      8,
+      0,
+      8,
+      8,
+      8,
+      8,
+      ...nothing,
+      8,
+      0,
+      0,
+      0,
+      4,
+      0,
+      4,
+      0,
+      4,
+      4,
+      4,
+      4,
+      ...nothing,
     ]);
     assert.ok(visibilities.every((value, n) => n % 2 === 0 || value === 0));
   });

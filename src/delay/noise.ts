@@ -86,8 +86,13 @@ export class NoiseSolver {
     const signalToNoise = coherence * Math.sqrt(samples);
     if (a === 0)
       return {
-        ...{ lagSamples: 0, lagErrorSamples: 0, phaseDeg: 0, phaseErrorDeg: 0 },
-        ...{ powerRatio, coherence, signalToNoise },
+        lagSamples: 0,
+        lagErrorSamples: 0,
+        phaseDeg: 0,
+        phaseErrorDeg: 0,
+        powerRatio,
+        coherence,
+        signalToNoise,
       };
     const isFound = signalToNoise >= LEAST_SIGNAL_TO_NOISE;
     const phaseErrorRad = Math.sqrt((1 - coherence ** 2) / 2) / signalToNoise;
@@ -96,7 +101,9 @@ export class NoiseSolver {
       lagErrorSamples: isFound ? phaseErrorRad / BAND_RMS_RAD : NaN,
       phaseDeg: isFound ? Math.atan2(im, re) * DEGREES_PER_RADIAN : NaN,
       phaseErrorDeg: isFound ? phaseErrorRad * DEGREES_PER_RADIAN : NaN,
-      ...{ powerRatio, coherence, signalToNoise },
+      powerRatio,
+      coherence,
+      signalToNoise,
     };
   }
 }

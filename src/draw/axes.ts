@@ -149,7 +149,8 @@ export function markRows(rows: readonly number[], panel: Pick<Panel, 'x' | 'y'>,
   const { up } = placesIn(panel, frame);
   const { right } = boxOf(frame);
   return rows.map((row) => ({
-    ...{ kind: 'area', colour: WARNING },
+    kind: 'area',
+    colour: WARNING,
     points: [
       { x: right + 2, y: up(row) },
       { x: right + 10, y: up(row) - 4 },

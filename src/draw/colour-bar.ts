@@ -52,14 +52,17 @@ function lying(scale: ColourScale, frame: PlotFrame): Shape[] {
     ...(isBelow(scale)
       ? tip(scale, 'low', [left, top, left - TIP, middle, left, bottom]).concat(
           text('tick', `down to ${extreme(scale.least ?? scale.low)}`, {
-            ...{ x: left - TIP - 6, y: levelWith(middle, TICK_SIZE), anchor: 'end' },
+            x: left - TIP - 6,
+            y: levelWith(middle, TICK_SIZE),
+            anchor: 'end',
           }),
         )
       : []),
     ...(isAbove(scale)
       ? tip(scale, 'high', [right, top, right + TIP, middle, right, bottom]).concat(
           text('tick', `up to ${extreme(scale.most ?? scale.high)}`, {
-            ...{ x: right + TIP + 6, y: levelWith(middle, TICK_SIZE) },
+            x: right + TIP + 6,
+            y: levelWith(middle, TICK_SIZE),
           }),
         )
       : []),
@@ -109,7 +112,9 @@ function standing(scale: ColourScale, frame: PlotFrame, { missing }: ColourBarOp
 }
 
 const stroke = (x1: number, y1: number, x2: number, y2: number): Shape => ({
-  ...{ kind: 'line', width: 1, colour: INK },
+  kind: 'line',
+  width: 1,
+  colour: INK,
   points: [
     { x: x1, y: y1 },
     { x: x2, y: y2 },

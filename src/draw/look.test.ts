@@ -38,7 +38,9 @@ describe('the look of a picture', () => {
 
   it('is dark on white in light', () => {
     const picture: Picture = {
-      ...{ width: 10, height: 10, paper: PAPER },
+      width: 10,
+      height: 10,
+      paper: PAPER,
       shapes: [INK, ACCENT, 0x123456].map((colour) => ({ kind: 'line', points: [], width: 1, colour })),
     };
     const lit = lightPicture(picture, { light: true });

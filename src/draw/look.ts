@@ -22,7 +22,8 @@ export function stretchOf(plane: PlaneML, { range, scale }: SkyLook, usual?: Str
   const found = usual ?? imageStretch(plane);
   const { low = found.low, high = found.high } = range ?? {};
   return {
-    ...{ low, high: high > low ? high : low + Math.max(Math.abs(low), 1) },
+    low,
+    high: high > low ? high : low + Math.max(Math.abs(low), 1),
     exponent: scale === undefined ? found.exponent : skyScales[scale],
   };
 }

@@ -32,7 +32,9 @@ export function drawMap(map: PointMap, frame: PlotFrame): Shape[] {
     .filter(({ x, y }) => isInside(x, y));
   const radius = shown.length > 150 ? 2.5 : 4;
   const named = placeLabels(shown.length <= MOST_NAMES ? shown : [], {
-    ...{ fontSize: NAME_SIZE, markerRadius: radius, isFree: isInside },
+    fontSize: NAME_SIZE,
+    markerRadius: radius,
+    isFree: isInside,
   });
   return [
     ...drawAxes(map, frame, 'across'),

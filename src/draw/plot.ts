@@ -99,7 +99,10 @@ function drawSeries(series: Coloured, panel: Panel, frame: PlotFrame): Shape[] {
       .filter(({ x, y }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom)
       .map((point) => ({ kind: 'area', points: ellipse(point, size), colour }));
   return cutLine(points, box).map((piece) => ({
-    ...{ kind: 'line', points: piece, width: 2.2, colour },
+    kind: 'line',
+    points: piece,
+    width: 2.2,
+    colour,
     ...(drawn === 'dashes' && { dash: [7, 5] as const }),
   }));
 }

@@ -38,7 +38,8 @@ export async function openChecks(folder: string, { shape }: FarmPlan): Promise<C
   const placeOf = (job: string): string => join(folder, 'answers', job);
   const list = (path: string): Promise<string[]> => readdir(path).catch(() => []);
   const answerOf = ({ head }: Result, path: string): Answer => ({
-    ...{ worker: head.worker, attempt: head.attempt },
+    worker: head.worker,
+    attempt: head.attempt,
     read: () => readFile(path),
   });
   const refresh = async (): Promise<void> => {

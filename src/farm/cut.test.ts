@@ -66,8 +66,13 @@ describe('where a correlation is cut', () => {
 describe('where channelising is cut', () => {
   it('ends jobs where the blocks of one process end', () => {
     const cut = cutChannelising({
-      ...{ channels: 4, spectra: 99, blockSamples: 40, samplesPerSpectrum: 4, taps: 3 },
-      ...{ bytesPerSpectrum: 32, spectraPerJob: 20 },
+      channels: 4,
+      spectra: 99,
+      blockSamples: 40,
+      samplesPerSpectrum: 4,
+      taps: 3,
+      bytesPerSpectrum: 32,
+      spectraPerJob: 20,
     });
     // Two blocks are 20 spectra; the last two need samples of the third block.
     assert.deepEqual(cut, { spectra: [0, 18, 38, 58, 78, 98, 99], channels: [0, 4] });

@@ -123,8 +123,10 @@ export function rangesOf({ spectra, channels }: Cut): SpectraRange[] {
   for (let t = 1; t < spectra.length; t++)
     for (let c = 1; c < channels.length; c++)
       ranges.push({
-        ...{ firstSpectrum: spectra[t - 1], endSpectrum: spectra[t] },
-        ...{ firstChannel: channels[c - 1], endChannel: channels[c] },
+        firstSpectrum: spectra[t - 1],
+        endSpectrum: spectra[t],
+        firstChannel: channels[c - 1],
+        endChannel: channels[c],
       });
   return ranges;
 }
@@ -165,7 +167,15 @@ export function makePlan(
   const text = canonicalJson([PROTOCOL, version, work, cut, verify ?? 0]);
   const id = `run-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
   return {
-    ...{ protocol: PROTOCOL, version, id, observation, outputs, work, cut, plannedFor, shape },
+    protocol: PROTOCOL,
+    version,
+    id,
+    observation,
+    outputs,
+    work,
+    cut,
+    plannedFor,
+    shape,
     ...(verify !== undefined && { verify }),
   };
 }
@@ -173,9 +183,14 @@ export function makePlan(
 /** All jobs of a plan. */
 export const jobsOf = (plan: FarmPlan): Job[] =>
   rangesOf(plan.cut).map((range, n) => ({
-    ...{ protocol: plan.protocol, version: plan.version, plan: plan.id, id: jobName(range) },
+    protocol: plan.protocol,
+    version: plan.version,
+    plan: plan.id,
+    id: jobName(range),
     ...plan.work,
-    ...{ range, plannedFor: plan.plannedFor[Math.floor(n / (plan.cut.channels.length - 1))], failures: [] },
+    range,
+    plannedFor: plan.plannedFor[Math.floor(n / (plan.cut.channels.length - 1))],
+    failures: [],
     ...(isVerified(plan, n) && { verified: { not: [] } }),
   }));
 

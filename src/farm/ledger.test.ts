@@ -20,17 +20,27 @@ const plan = (out = 'x.uvh5', version = '1.2.3', changed: Partial<FarmPlan> = {}
       },
       recording: {
         facts: {
-          ...{ kind: 'voltages', type: 'ci8', inputs: 1, samples: 100 },
+          kind: 'voltages',
+          type: 'ci8',
+          inputs: 1,
+          samples: 100,
           start: { unixSeconds: 0, fraction: 0 },
         },
-        ...{ files: [], remote: [] },
+        files: [],
+        remote: [],
       },
-      ...{ attached: {}, backend: 'auto' },
+      attached: {},
+      backend: 'auto',
     },
     cut: { spectra: [0, 10, 20], channels: [0, 2, 4] },
     plannedFor: [[], []],
     shape: {
-      ...{ stations: 1, polarisations: 1, inputs: 1, channels: 4, type: 'ci8', pieces: [] },
+      stations: 1,
+      polarisations: 1,
+      inputs: 1,
+      channels: 4,
+      type: 'ci8',
+      pieces: [],
       sums: [{ first: 0, end: 10 }, { first: 10, end: 20 }], // prettier-ignore
     },
     ...changed,
@@ -56,8 +66,17 @@ function result(
   }> = {},
 ): Result {
   const head = {
-    ...{ protocol: of.protocol, version: of.version, plan: of.id, job, attempt, worker, backend: 'cpu' },
-    ...{ machine: 'm', bytesRead: 5, account: { missingSamples: 0, saturated: 0 }, parts },
+    protocol: of.protocol,
+    version: of.version,
+    plan: of.id,
+    job,
+    attempt,
+    worker,
+    backend: 'cpu',
+    machine: 'm',
+    bytesRead: 5,
+    account: { missingSamples: 0, saturated: 0 },
+    parts,
   };
   return { head: { ...head, seconds: 1, overheadS: 0.1, sha256: checksumOf(head, body) }, body };
 }
@@ -190,7 +209,11 @@ describe('a result', () => {
       // Two channels of three pairs: a complex sum and a count each.
       const size = 2 * 3 * 3 * 8;
       const part = (first: number, end: number, offsetBytes = 0, sizeBytes = size, product = SUMS) => ({
-        ...{ product, first, end, offsetBytes, sizeBytes },
+        product,
+        first,
+        end,
+        offsetBytes,
+        sizeBytes,
       });
       const take = (parts: Result['head']['parts']) =>
         ledger.take(encodeResult(result('t10-20.c0-2', { body: new Uint8Array(2 * size), of, parts })));

@@ -39,8 +39,11 @@ export type Verdict =
 type Dropping = Exclude<Verdict, 'merged' | 'waiting'>;
 type Dropped = Record<Dropping, number>;
 const droppedSchema = z.object({
-  ...{ duplicate: z.number(), late: z.number(), differs: z.number() },
-  ...{ foreign: z.number(), damaged: z.number() },
+  duplicate: z.number(),
+  late: z.number(),
+  differs: z.number(),
+  foreign: z.number(),
+  damaged: z.number(),
 });
 const noneDropped = (): Dropped => ({ duplicate: 0, late: 0, differs: 0, foreign: 0, damaged: 0 });
 
@@ -153,7 +156,11 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
   if (before !== undefined) state.dropped = droppedSchema.parse(JSON.parse(before));
   await refresh();
   return {
-    ...{ folder, plan, jobs, refresh, read },
+    folder,
+    plan,
+    jobs,
+    refresh,
+    read,
     get done() {
       return state.done;
     },

@@ -178,7 +178,9 @@ async function integrate(
   if (covered.some((spectra) => spectra !== range.end - range.first))
     throw new Error(`spectra ${range.first} to ${range.end}: the results do not add up to the integration`);
   return {
-    ...{ channels, stations, polarisations },
+    channels,
+    stations,
+    polarisations,
     visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
     ...counts.finish(),
     flaggedInputs,

@@ -12,8 +12,12 @@ import { firstIssueWords } from './words.js';
 const whole = z.number().int().nonnegative();
 const instantSchema = z.strictObject({ unixSeconds: z.int(), fraction: z.number() });
 const gapSchema = z.strictObject({
-  ...{ firstInput: whole, endInput: whole, firstChannel: whole, endChannel: whole },
-  ...{ firstSample: whole, endSample: whole },
+  firstInput: whole,
+  endInput: whole,
+  firstChannel: whole,
+  endChannel: whole,
+  firstSample: whole,
+  endSample: whole,
 });
 /** Product number of sums, which serve all products from integrations. */
 export const SUMS = -1;

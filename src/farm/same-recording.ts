@@ -60,7 +60,11 @@ export async function checkMarks(paths: readonly string[], were: readonly FileMa
 }
 
 export const factsOf = ({ kind, type, inputs, samples, start }: Facts): Facts => ({
-  ...{ kind, type, inputs, samples, start },
+  kind,
+  type,
+  inputs,
+  samples,
+  start,
 });
 
 /** Refuses a recording whose header differs, naming the difference. */

@@ -76,10 +76,13 @@ export async function planFarm(asked: Observation, submission: Submission): Prom
           files: await marksOf(paths),
           remote: remote.map((one) => ({ ...one })),
         },
-        ...{ attached, backend: submission.backend },
+        attached,
+        backend: submission.backend,
         ...(level && { level }),
       },
-      ...{ cut, shape, verify: submission.verify },
+      cut,
+      shape,
+      verify: submission.verify,
       plannedFor: plannedFor(planned.products, cut, shape),
     });
     return { plan, planned };
@@ -153,7 +156,9 @@ function asWorkersGetIt(observation: Observation, root: string | undefined): Job
     // Gains are solved from merged integrations: workers need the integration length.
     ...('gains' in product && {
       ...Object.fromEntries(Object.keys(product).map((key) => [key, undefined])),
-      ...{ gains: PARTS.gains, integration: product.integration, align: product.align },
+      gains: PARTS.gains,
+      integration: product.integration,
+      align: product.align,
     }),
   }));
   const source = { ...observation.source, recording };
@@ -182,7 +187,11 @@ function shapeOf({ products, observed }: ObservationPlan, spectra: number): Farm
   const { type, channels, inputs, polarisations } = observed.spectra;
   const clock = sumsClock(products);
   return {
-    ...{ stations: stations.length, polarisations, inputs, channels, type },
+    stations: stations.length,
+    polarisations,
+    inputs,
+    channels,
+    type,
     sums: clock ? stretchesOf(clock, 0, spectra) : [],
     pieces: products.flatMap(({ parts, clock: own }, product): FarmShape['pieces'] =>
       parts.cut !== 'time'
@@ -216,7 +225,10 @@ function cutOf(
     refuse('--job-channels', 'direct images and spectra are made of all channels', 'leave it out');
   if (sums.length === 0 && pieces.every(({ kind }) => kind === 'spectra') && plan)
     return cutChannelising({
-      ...{ channels, spectra, blockSamples: plan.blockSamples, taps: plan.taps },
+      channels,
+      spectra,
+      blockSamples: plan.blockSamples,
+      taps: plan.taps,
       samplesPerSpectrum: plan.samplesPerSpectrum,
       bytesPerSpectrum: channels * inputs * spectraSizeBytes(type),
       ...(jobS === undefined ? {} : { spectraPerJob }),
@@ -232,7 +244,9 @@ function cutOf(
   const sumBytes = sums.length === 0 ? 0 : 8 * baselineCount(stations) * (2 * polarisations ** 2 + 1);
   const imageBytes = images.length === 0 ? 0 : (8 * Math.max(0, ...pixels) ** 2) / channels;
   return cutCorrelation({
-    ...{ channels, integrations: together, spectraPerJob },
+    channels,
+    integrations: together,
+    spectraPerJob,
     sums: type === 'cf32' || images.length > 0 ? 'floats' : 'whole-numbers',
     bytesPerChannel: Math.max(1, sumBytes + imageBytes),
     ...(pieces.length > 0

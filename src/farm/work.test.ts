@@ -17,13 +17,16 @@ let files: FileMark[];
 
 before(async () => {
   const writer = await createSigmfSpectra(path, {
-    ...{ type: 'ci8', inputs: 2, polarisations: 1, channels: 4, channelWidthHz: 1000, spectrumRateHz: 1000 },
-    ...{
-      start: { unixSeconds: 1_800_000_000, fraction: 0 },
-      centreFrequencyHz: 1e8,
-      history: [],
-      description: 'x',
-    },
+    type: 'ci8',
+    inputs: 2,
+    polarisations: 1,
+    channels: 4,
+    channelWidthHz: 1000,
+    spectrumRateHz: 1000,
+    start: { unixSeconds: 1_800_000_000, fraction: 0 },
+    centreFrequencyHz: 1e8,
+    history: [],
+    description: 'x',
     frequenciesHz: Float64Array.of(1e8, 1.00001e8, 1.00002e8, 1.00003e8),
   });
   const spectra = spectraCAT(new Int8Array(2 * 4 * 2 * 50).fill(3), 'ci8', 4, 2, 50);
@@ -40,14 +43,23 @@ before(async () => {
 const jobOf = (changed: Partial<Job['range']>, observation: object = {}, others: Partial<Job> = {}): Job => {
   const range = { firstSpectrum: 0, endSpectrum: 50, firstChannel: 0, endChannel: 4, ...changed };
   return {
-    ...{ protocol: PROTOCOL, version: '1.2.3', plan: 'run-x', id: jobName(range), range, failures: [] },
+    protocol: PROTOCOL,
+    version: '1.2.3',
+    plan: 'run-x',
+    id: jobName(range),
+    range,
+    failures: [],
     observation: {
-      ...{ corella: 1, source: { recording: path }, telescope: 'none' },
+      corella: 1,
+      source: { recording: path },
+      telescope: 'none',
       products: [{ visibilities: 'part.uvh5', integration: '20ms' }],
       ...observation,
     },
     recording: { facts, files, remote: [] },
-    ...{ attached: {}, plannedFor: [], backend: 'auto' },
+    attached: {},
+    plannedFor: [],
+    backend: 'auto',
     ...others,
   };
 };

@@ -80,9 +80,16 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
       await checkMarks(opened.paths, job.recording.files);
       const made = performance.now();
       const head = {
-        ...{ protocol: PROTOCOL, version: place.version, plan: job.plan, job: job.id },
-        ...{ attempt: randomUUID(), worker: place.name, backend: place.backend.kind },
-        ...{ machine: place.backend.description, account, parts: body.parts },
+        protocol: PROTOCOL,
+        version: place.version,
+        plan: job.plan,
+        job: job.id,
+        attempt: randomUUID(),
+        worker: place.name,
+        backend: place.backend.kind,
+        machine: place.backend.description,
+        account,
+        parts: body.parts,
         bytesRead: bytesRead(plan, job.range),
       };
       const bytes = body.bytes();

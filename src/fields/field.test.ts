@@ -91,7 +91,7 @@ describe('quantities of fields', () => {
   it('are numbers in the base unit, or text with a unit', () => {
     assert.deepEqual(
       ['40ms', ' 2 S ', '3min', '1h', 0.25, '.5'].map((text) => timeS.parse(text)),
-      [...[0.04, 2, 180, 3600, 0.25, 0.5]],
+      [0.04, 2, 180, 3600, 0.25, 0.5],
     );
     assert.deepEqual(
       ['74MHz', '25 khz', 12].map((text) => frequencyHz.parse(text)),

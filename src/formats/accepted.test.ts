@@ -122,7 +122,12 @@ describe('refused', () => {
   });
   it('channels of TBF beyond the band', async () => {
     const bytes = encodeLwaSpectra({
-      ...{ kind: 'tbf', tag: 7840n * 10n ** 13n, frames: 4, stands: 4, groups: 1, code: () => 1 },
+      kind: 'tbf',
+      tag: 7840n * 10n ** 13n,
+      frames: 4,
+      stands: 4,
+      groups: 1,
+      code: () => 1,
     });
     const frameBytes = bytes.length / 4;
     for (let at = 12; at < bytes.length; at += frameBytes) bytes.writeUInt16BE(65535, at);

@@ -106,7 +106,12 @@ export async function calibrateByGnss(
   );
   const solved = solveInputs(waves, positions, settings.directions);
   return {
-    ...{ search, acquired: search.found, waves, solved, usedSamples, missingSamples },
+    search,
+    acquired: search.found,
+    waves,
+    solved,
+    usedSamples,
+    missingSamples,
     ...(settings.positions === 'solved' && { positions: solvePositions(waves, positions, solved) }),
     warnings: [
       ...warnings,

@@ -115,7 +115,10 @@ function simulated(satellites: readonly Sent[], input7: 'alive' | 'dead' = 'aliv
   }
   return {
     ...({ kind: 'voltages', type: 'cf32', inputs: places.length, polarisations: 1, path: 'eight' } as const),
-    ...{ sampleRateHz: RATE_HZ, centreFrequencyHz, start, samples: SAMPLES },
+    sampleRateHz: RATE_HZ,
+    centreFrequencyHz,
+    start,
+    samples: SAMPLES,
     close: () => Promise.resolve(),
     blocks: async function* (blockSamples: number) {
       for (let first = 0; first < SAMPLES; first += blockSamples) {
@@ -138,7 +141,10 @@ function simulated(satellites: readonly Sent[], input7: 'alive' | 'dead' = 'aliv
 }
 const codes = Object.fromEntries(sent.map(({ prn }) => [prn, caCode(prn)]));
 const settings: GnssSettings = {
-  ...{ durationS: 1, mostDopplerHz: 1000, positions: 'given', directions: new Map<number, Cosines>() },
+  durationS: 1,
+  mostDopplerHz: 1000,
+  positions: 'given',
+  directions: new Map<number, Cosines>(),
 };
 const DEGREE = Math.PI / 180;
 

@@ -61,7 +61,8 @@ export function solvePositions(
   const variance = sum / Math.max(1, count);
   return {
     antennas: raw.map(({ input, offsetM, inverse }) => ({
-      ...{ input, offsetM },
+      input,
+      offsetM,
       covarianceM2: [
         [variance * inverse[4], variance * inverse[5]],
         [variance * inverse[7], variance * inverse[8]],

@@ -28,7 +28,9 @@ export function refine(
     return despreader.satellites;
   };
   const at = (dopplerHz: number, codeStartSamples: number): Replica => ({
-    ...{ prn: acquired.prn, dopplerHz, codeStartSamples },
+    prn: acquired.prn,
+    dopplerHz,
+    codeStartSamples,
   });
   let { dopplerHz } = acquired;
   for (let k = 0; k < 3; k++) dopplerHz += phaseRateHz(despread([at(dopplerHz, coarse)])[0], inputs.length);

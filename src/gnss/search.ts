@@ -114,7 +114,11 @@ function decide(
     const middle = median(powers[p].map((sums) => median(sums)));
     const ratio = (peak / middle) * (1 - 1 / (9 * looks)) ** 3;
     return {
-      ...{ prn, dopplerHz: dopplers[best], bin, ratio, sigmas: (ratio - 1) * Math.sqrt(looks) },
+      prn,
+      dopplerHz: dopplers[best],
+      bin,
+      ratio,
+      sigmas: (ratio - 1) * Math.sqrt(looks),
       log10FalseAlarm: log10Tail(ratio * looks, looks) + Math.log10(cells),
     };
   });

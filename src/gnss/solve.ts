@@ -182,9 +182,16 @@ export function solveInputs(
     Math.sqrt(values.reduce((sum, one) => sum + one * one, 0) / Math.max(1, values.length));
   const ofUsed = residualsRad.map((values) => used.map((a) => values[a]));
   return {
-    ...{ gains, solved, reference, residualsRad, unknowns },
+    gains,
+    solved,
+    reference,
+    residualsRad,
+    unknowns,
     satellites: waves.map(({ prn }, s) => ({
-      ...{ prn, ...directions[s], isKnown: known.has(prn), rmsRad: rmsOver(ofUsed[s]) },
+      prn,
+      ...directions[s],
+      isKnown: known.has(prn),
+      rmsRad: rmsOver(ofUsed[s]),
       coherence: Math.hypot(
         ofUsed[s].reduce((sum, one) => sum + Math.cos(one), 0) / used.length,
         ofUsed[s].reduce((sum, one) => sum + Math.sin(one), 0) / used.length,

@@ -73,7 +73,9 @@ function errorAround(normalEnu: Vector3, options: CentreOptions): number {
   const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
   const single = {
     ...options,
-    ...{ axes: groundAxes(normalEnu), frequenciesHz: Float64Array.of(highestHz), polarisations: 1 as const },
+    axes: groundAxes(normalEnu),
+    frequenciesHz: Float64Array.of(highestHz),
+    polarisations: 1 as const,
   };
   try {
     return directRoadEstimate(planImage({ ...single, pixels: options.pixels ?? fittingPixels(single) }));

@@ -32,7 +32,12 @@ describe('the beam', () => {
     );
     const { beam } = imageVisibilities(plan, [
       {
-        ...{ start: instant(0), durationS: 1, channels: 1, stations: 14, polarisations: 1, counts },
+        start: instant(0),
+        durationS: 1,
+        channels: 1,
+        stations: 14,
+        polarisations: 1,
+        counts,
         visibilities: visibilitiesCBPP(new Float64Array(2 * baselines), 1, baselines, 1),
         flaggedInputs: new Uint8Array(14),
       },

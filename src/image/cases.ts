@@ -235,7 +235,11 @@ export function directImageCases(
         }
         const gap = { firstChannel: 0, endChannel: 1, firstInput: 2, endInput: 6 };
         return both({
-          ...{ seed: 16, type, plan, blocks: [70, 3], autos: 'leave-out' },
+          seed: 16,
+          type,
+          plan,
+          blocks: [70, 3],
+          autos: 'leave-out',
           gains: { gains, solved },
           gaps: [{ ...gap, firstSample: 1, endSample: 40 }],
         });
@@ -246,7 +250,10 @@ export function directImageCases(
         const stations = 21;
         const gains = randomGains(5, 2, 2 * stations);
         return both({
-          ...{ seed: 17 + size, type: size === 5 ? 'ci4' : 'ci8', blocks: [5, 2], gains: { gains } },
+          seed: 17 + size,
+          type: size === 5 ? 'ci4' : 'ci8',
+          blocks: [5, 2],
+          gains: { gains },
           ...(size === 7 && { autos: 'leave-out' }),
           plan: makePlan({ stations, kernel: { kind: 'fitted', size }, patterns: threeKinds(stations) }),
         });

@@ -35,7 +35,12 @@ const STATIONS = 12;
 const stationsM = randomStations(4, STATIONS, 40, 0);
 const frequenciesHz = Float64Array.of(58e6, 60e6);
 const plan = planImage({
-  ...{ pixels: 64, field: { kind: 'all-sky' }, stationsM, axes: zenithAxes, frequenciesHz, polarisations: 2 },
+  pixels: 64,
+  field: { kind: 'all-sky' },
+  stationsM,
+  axes: zenithAxes,
+  frequenciesHz,
+  polarisations: 2,
   kernel: { kind: 'fitted', size: 7 },
 });
 
@@ -53,7 +58,12 @@ function unequal(): Integration {
     (_, k) => Math.sqrt(counts[Math.floor(k / 8)]) * random.gaussian(),
   );
   return {
-    ...{ start: instant(0), durationS: 1, channels: 2, stations: STATIONS, polarisations: 2, counts },
+    start: instant(0),
+    durationS: 1,
+    channels: 2,
+    stations: STATIONS,
+    polarisations: 2,
+    counts,
     visibilities: visibilitiesCBPP(sums, 2, baselines, 2),
     flaggedInputs: new Uint8Array(2 * STATIONS),
   };
@@ -141,7 +151,11 @@ describe('channels of unequal samples', () => {
           some,
           { x: l, y: m, z: Math.sqrt(1 - l * l - m * m) },
           {
-            ...{ stationsM, frequencyHz: frequenciesHz[0], channel: 0, product: 1, autos: 'leave-out' },
+            stationsM,
+            frequencyHz: frequenciesHz[0],
+            channel: 0,
+            product: 1,
+            autos: 'leave-out',
           },
         );
         worst = Math.max(worst, Math.abs(found[size + at] - wanted));

@@ -66,7 +66,9 @@ describe('kernel fit', () => {
       for (const halfWidth of [1, 0.8, 0.1]) {
         it(`is the least-squares one: K = ${size}, half width ${halfWidth}, heights ${heights}`, () => {
           const options: FitterOptions = {
-            ...{ size, halfWidth, heights },
+            size,
+            halfWidth,
+            heights,
             cellWavelengths: 1 / (2 * 1.15 * halfWidth),
             taper: 'kaiser-bessel',
           };
@@ -89,7 +91,9 @@ describe('kernel fit', () => {
   }
   it('tells the error of weights that are no fit', () => {
     const options: FitterOptions = {
-      ...{ size: 3, halfWidth: 1, heights: 'project' },
+      size: 3,
+      halfWidth: 1,
+      heights: 'project',
       cellWavelengths: 1 / 2.3,
       taper: 'none',
     };

@@ -88,7 +88,9 @@ describe('image plan', () => {
 describe('pixels for who has no wish', () => {
   const fitting = (acrossM: number, field: ImageOptions['field'] = { kind: 'all-sky' }): number =>
     fittingPixels({
-      ...{ field, axes: zenithAxes, frequenciesHz: Float64Array.of(50e6, 60e6), polarisations: 1 },
+      field,
+      axes: zenithAxes,
+      frequenciesHz: Float64Array.of(50e6, 60e6),
       stationsM: [
         { x: 0, y: 0, z: 0 },
         { x: 3, y: acrossM, z: 0 },

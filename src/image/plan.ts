@@ -120,7 +120,15 @@ export function planGeometry(
   const halfWidth = halfWidthOf(field);
   const pixelSize = (2 * MARGIN * halfWidth) / pixels;
   return {
-    ...{ pixels, pixelSize, field, axes, stationsM, stations, frequenciesHz, channels, polarisations },
+    pixels,
+    pixelSize,
+    field,
+    axes,
+    stationsM,
+    stations,
+    frequenciesHz,
+    channels,
+    polarisations,
     products: polarisations === 1 ? 1 : 4,
     shown: shownPixels(pixels, pixelSize, halfWidth, axes),
     ...(patterns && { patterns }),

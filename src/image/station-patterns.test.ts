@@ -80,7 +80,11 @@ describe('kernels of stations of their own', () => {
   it('say how far a road of theirs is off, and one cell is refused', () => {
     const stationsM = Array.from({ length: 20 }, (_, s) => ({ x: (7 * s) % 23, y: (11 * s) % 29, z: 0 }));
     const plan: ImageOptions = {
-      ...{ pixels: 64, field: { kind: 'all-sky' }, stationsM, axes, polarisations: 1 },
+      pixels: 64,
+      field: { kind: 'all-sky' },
+      stationsM,
+      axes,
+      polarisations: 1,
       frequenciesHz: Float64Array.of(150e6),
       patterns: {
         kinds: 2,

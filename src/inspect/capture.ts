@@ -134,10 +134,19 @@ class Stream {
       this;
     const lanes = this.account?.tallies() ?? [];
     return {
-      ...{ destination, senders: [...this.senders], datagrams, payloadBytes, firstNs, lastNs, firstBytes },
+      destination,
+      senders: [...this.senders],
+      datagrams,
+      payloadBytes,
+      firstNs,
+      lastNs,
+      firstBytes,
       ...(format && { format }),
       ...this.decided,
-      ...{ control, refused, whys: [...this.whys.values()], lanes },
+      control,
+      refused,
+      whys: [...this.whys.values()],
+      lanes,
       ...this.times(lanes),
     };
   }
@@ -206,7 +215,12 @@ export async function lookAtCapture(
   }
   const ended = capture.ended();
   return {
-    ...{ kind: capture.kind, bytesRead: capture.bytesRead(), frames, firstNs, lastNs, frameFaults },
+    kind: capture.kind,
+    bytesRead: capture.bytesRead(),
+    frames,
+    firstNs,
+    lastNs,
+    frameFaults,
     streams: [...streams.values()].map((stream) => stream.look()),
     ...(ended && { ended }),
   };

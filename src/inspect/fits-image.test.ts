@@ -12,11 +12,24 @@ const image = (details: Readonly<Record<string, unknown>> = {}): ReadFitsImage =
   values[(8 + 3) * PIXELS + 8 + 2] = 100;
   values[PIXELS ** 2 + (8 + 3) * PIXELS + 8 + 2] = Number.NaN;
   return {
-    ...{ pixels: PIXELS, channels: 2, planes: 1, pixelSize: (0.1 * Math.PI) / 180, unit: 'Jy/beam', values },
+    pixels: PIXELS,
+    channels: 2,
+    planes: 1,
+    pixelSize: (0.1 * Math.PI) / 180,
+    unit: 'Jy/beam',
+    values,
     centre: { raDeg: 120, decDeg: 0 },
     details: {
-      ...{ CDELT1: -0.1, CDELT2: 0.1, CRPIX1: 8, CRPIX2: 9, CRVAL3: 60e6, CRVAL4: 1, CDELT4: 1, EXPTIME: 2 },
-      ...{ TELESCOP: 'lwasv', 'DATE-OBS': '2026-01-01T00:00:00' },
+      CDELT1: -0.1,
+      CDELT2: 0.1,
+      CRPIX1: 8,
+      CRPIX2: 9,
+      CRVAL3: 60e6,
+      CRVAL4: 1,
+      CDELT4: 1,
+      EXPTIME: 2,
+      TELESCOP: 'lwasv',
+      'DATE-OBS': '2026-01-01T00:00:00',
       ...details,
     },
   };

@@ -42,8 +42,18 @@ interface ImageLook {
 
 /** FITS codes of Stokes parameters and of products. */
 const stokesNames: Readonly<Record<number, string>> = {
-  ...{ 1: 'I', 2: 'Q', 3: 'U', 4: 'V' },
-  ...{ [-1]: 'RR', [-2]: 'LL', [-3]: 'RL', [-4]: 'LR', [-5]: 'XX', [-6]: 'YY', [-7]: 'XY', [-8]: 'YX' },
+  1: 'I',
+  2: 'Q',
+  3: 'U',
+  4: 'V',
+  [-1]: 'RR',
+  [-2]: 'LL',
+  [-3]: 'RL',
+  [-4]: 'LR',
+  [-5]: 'XX',
+  [-6]: 'YY',
+  [-7]: 'XY',
+  [-8]: 'YX',
 };
 
 /** The image's own axes replace east, north and up: its horizon is known only from its own edge. */

@@ -18,7 +18,11 @@ describe('inputs over time', () => {
       if (t < 3 || t > 4) elements.set([9, 12], 2 * (samples + t));
     }
     const block: LookedBlock = {
-      ...{ start: instant(0), samples, channels: 1, inputs: 2, elements },
+      start: instant(0),
+      samples,
+      channels: 1,
+      inputs: 2,
+      elements,
       gaps: [{ firstInput: 1, endInput: 2, firstChannel: 0, endChannel: 1, firstSample: 3, endSample: 5 }],
     };
     const { bins, powerDb, lost } = inputPowers({ type: 'ci8' }, block);
@@ -36,7 +40,11 @@ describe('inputs over time', () => {
     const elements = Float32Array.of(1, 1, 0, 1, 3, 3, 0, 0);
     const gap = { firstInput: 0, endInput: 1, firstChannel: 0, endChannel: 2, firstSample: 2, endSample: 3 };
     const block: LookedBlock = {
-      ...{ start: instant(0), samples, channels: 2, inputs: 1, elements },
+      start: instant(0),
+      samples,
+      channels: 2,
+      inputs: 1,
+      elements,
       gaps: [gap, { ...gap, firstChannel: 1, firstSample: 3, endSample: 4 }],
     };
     const { powerDb, lost } = inputPowers({ type: 'f32' }, block);

@@ -139,7 +139,11 @@ describe('a look at channelised samples of four bits', () => {
       spectraInMemory(
         { samples: 3, spectra: spectraCAT(bytes, 'ci4', 1, 1, 3), gaps: [], start },
         {
-          ...{ type: 'ci4', inputs: 1, polarisations: 1, spectrumRateHz: 10, stretch: 3 },
+          type: 'ci4',
+          inputs: 1,
+          polarisations: 1,
+          spectrumRateHz: 10,
+          stretch: 3,
           frequenciesHz: Float64Array.of(1e6),
         },
       ),

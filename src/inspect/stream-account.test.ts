@@ -9,7 +9,10 @@ import { StreamAccount } from './stream-account.js';
 const plan = chips.plan({ boards: [1, 2, 3], channels: 4, firstChannel: 0, subbands: 2 });
 const payload = new Uint8Array();
 const facts = (tick: number | bigint, lane = 0, fragment = 0, session?: bigint): PacketFacts => ({
-  ...{ tick: BigInt(tick), lane, fragment, payload },
+  tick: BigInt(tick),
+  lane,
+  fragment,
+  payload,
   ...(session === undefined ? {} : { session }),
 });
 function tallied(stream: StreamPlan, packets: readonly PacketFacts[]) {
@@ -27,8 +30,15 @@ describe('the account of a stream', () => {
       [10, 11, 13, 12, 13, 15].map((tick) => facts(tick)),
     );
     assert.deepEqual(one, {
-      ...{ source: 1, packets: 6, lost: 1, duplicates: 1, reordered: 1, strays: 0, restarts: 0 },
-      ...{ firstTick: 10n, lastTick: 15n },
+      source: 1,
+      packets: 6,
+      lost: 1,
+      duplicates: 1,
+      reordered: 1,
+      strays: 0,
+      restarts: 0,
+      firstTick: 10n,
+      lastTick: 15n,
     });
     const [both] = tallied(
       plan,

@@ -89,8 +89,15 @@ class LaneAccount {
   tally(): LaneTally {
     const { source, distinct, duplicates, reordered, strays, restarts, firstTick } = this;
     return {
-      ...{ source, packets: distinct + duplicates + strays, lost: this.expected + this.span() - distinct },
-      ...{ duplicates, reordered, strays, restarts, firstTick, lastTick: this.tickOf(this.last) },
+      source,
+      packets: distinct + duplicates + strays,
+      lost: this.expected + this.span() - distinct,
+      duplicates,
+      reordered,
+      strays,
+      restarts,
+      firstTick,
+      lastTick: this.tickOf(this.last),
     };
   }
 

@@ -36,7 +36,13 @@ export function integrationOf(
           );
         }
   return {
-    ...{ start: instant(startS), durationS: 4, channels, stations, polarisations: 2, visibilities, counts },
+    start: instant(startS),
+    durationS: 4,
+    channels,
+    stations,
+    polarisations: 2,
+    visibilities,
+    counts,
     flaggedInputs: new Uint8Array(2 * stations),
   };
 }
@@ -56,7 +62,12 @@ export function fileOf(
     history: [],
   };
   return {
-    ...{ kind: 'visibilities', path: 'memory', format: 'test', details: {}, telescope, header },
+    kind: 'visibilities',
+    path: 'memory',
+    format: 'test',
+    details: {},
+    telescope,
+    header,
     integrationCount: integrations.length,
     integrations: async function* () {
       for (const one of integrations) yield await Promise.resolve(one);

@@ -33,14 +33,23 @@ function integration(count: number, flags: readonly number[] = []): Integration 
     }
   }
   return {
-    ...{ start: instant(50), durationS: 4, channels: CHANNELS, stations: 3, polarisations: 2, visibilities },
+    start: instant(50),
+    durationS: 4,
+    channels: CHANNELS,
+    stations: 3,
+    polarisations: 2,
+    visibilities,
     counts: countsCB(new Float64Array(CHANNELS * BASELINES).fill(count), CHANNELS, BASELINES),
     flaggedInputs: Uint8Array.from({ length: 6 }, (_, a) => (flags.includes(a) ? 1 : 0)),
   };
 }
 
 const fileOf = (all: readonly Integration[], changes: Partial<VisibilityHeader> = {}): VisibilityFile => ({
-  ...{ kind: 'visibilities', path: 'memory', format: 'test', details: {}, telescope: trio },
+  kind: 'visibilities',
+  path: 'memory',
+  format: 'test',
+  details: {},
+  telescope: trio,
   header: { ...header, ...changes },
   integrationCount: all.length,
   integrations: async function* () {
@@ -87,7 +96,9 @@ describe('a look at visibilities', () => {
     assert.deepEqual(look.missing, { values: 14 + 4, fraction: 18 / 96 });
     assert.deepEqual(look.counts, [10, 30]);
     assert.deepEqual(look.rows[1], {
-      ...{ stations: [0, 0], product: 'XY', values: [null, null] },
+      stations: [0, 0],
+      product: 'XY',
+      values: [null, null],
       flagged: [0, 1],
     });
   });
@@ -168,7 +179,11 @@ describe('what a file holds', () => {
       spectraInMemory(
         { samples: 5, spectra: spectraCAT(new Uint8Array(40), 'ci4', 2, 4, 5), gaps: [], start },
         {
-          ...{ type: 'ci4', inputs: 4, polarisations: 2, spectrumRateHz: 20, stretch: 5 },
+          type: 'ci4',
+          inputs: 4,
+          polarisations: 2,
+          spectrumRateHz: 20,
+          stretch: 5,
           frequenciesHz: Float64Array.of(1e6, 2e6),
         },
       ),
@@ -188,7 +203,10 @@ describe('what a file holds', () => {
       fileOf([integration(1)]),
     );
     assert.deepEqual(telescope, {
-      ...{ name: 'trio', title: trio.title, site: trio.site, stations: ['s0', 's1', 's2'] },
+      name: 'trio',
+      title: trio.title,
+      site: trio.site,
+      stations: ['s0', 's1', 's2'],
     });
     assert.deepEqual([integrations, inputs, channelWidthHz, phaseCentre], [1, 6, 1e6, header.phaseCentre]);
   });

@@ -136,8 +136,14 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
       const flaggedInputs = Uint8Array.of(0, 0, 1, 1, 0, 0, 1, 0);
       await agree(
         {
-          ...{ type: 'ci8', channels: 4, inputs: 8, polarisations: 2, spectraPerWindow: 64 },
-          ...{ over: 'inputs', bursts: 'take', flaggedInputs },
+          type: 'ci8',
+          channels: 4,
+          inputs: 8,
+          polarisations: 2,
+          spectraPerWindow: 64,
+          over: 'inputs',
+          bursts: 'take',
+          flaggedInputs,
         },
         [640],
       );

@@ -230,17 +230,13 @@ describe('rules', () => {
       const { episodes, ...account } = tally.account();
       assert.deepEqual(episodes, [
         {
-          ...{
-            kind: 'everywhere',
-            firstSpectrum: 512,
-            endSpectrum: 768,
-            channels: bursts === 'keep' ? 3 : 4,
-          },
-          ...{
-            fromChannel: 0,
-            toChannel: bursts === 'keep' ? 2 : 3,
-            fate: bursts === 'keep' ? 'kept' : 'taken',
-          },
+          kind: 'everywhere',
+          firstSpectrum: 512,
+          endSpectrum: 768,
+          channels: bursts === 'keep' ? 3 : 4,
+          fromChannel: 0,
+          toChannel: bursts === 'keep' ? 2 : 3,
+          fate: bursts === 'keep' ? 'kept' : 'taken',
         },
       ]);
       assert.equal(account.taken, 256 * flagged);

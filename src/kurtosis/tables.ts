@@ -84,7 +84,9 @@ export class LimitTables {
     }
     const shortest = Math.max(LEAST_SPECTRA, Math.min(...lengths));
     const made = {
-      ...{ edges: edges.slice(), byLength, pairs },
+      edges: edges.slice(),
+      byLength,
+      pairs,
       heads: Float64Array.from(heads),
       entries: Float64Array.from(entries),
       means: Float64Array.from(this.meansOf(shortest, inputs * Math.max(windows, channels))),

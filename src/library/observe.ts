@@ -105,7 +105,9 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
     const observation =
       typeof asked === 'string' ? (await readObservation(asked)).observation : checkObservation(asked);
     const settings = {
-      ...{ version: version(), into: options.into, stop: stop.signal },
+      version: version(),
+      into: options.into,
+      stop: stop.signal,
       onItem: (item: Item) => handover.offer(item),
     };
     for (const model of skyModelsOf(observation)) (await prepareSkyModels(model)).forEach(note);
@@ -149,7 +151,8 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
   };
   done.then(ended, ended);
   return {
-    ...{ done, page },
+    done,
+    page,
     stop: () => {
       stop.abort();
     },
@@ -200,7 +203,9 @@ function stageOf(onProgress: OnProgress | undefined): ReturnType<VisibilitiesSet
   const nothing = (): void => undefined;
   return {
     update: onProgress ?? nothing,
-    ...{ at: nothing, step: nothing, done: () => (performance.now() - began) / 1000 },
+    at: nothing,
+    step: nothing,
+    done: () => (performance.now() - began) / 1000,
   };
 }
 
@@ -210,7 +215,9 @@ async function runFromLive(
 ): Promise<ObservationOutcome> {
   const nothing = (): void => undefined;
   const { summary, failures, plan } = await runLive(observation, {
-    ...{ ...settings, onEvent: nothing, onFile: nothing },
+    ...settings,
+    onEvent: nothing,
+    onFile: nothing,
   });
   return { account: summary, paths: summary.files, failures, warnings: (plan?.warnings ?? []).map(textOf) };
 }

@@ -12,7 +12,9 @@ const trials: Readonly<Record<string, LiveTrial>> = {
   directly: { ...boards, stream: twoBoards, road: 'direct' },
   'without images': { ...boards, stream: twoBoards, road: 'none' },
   steered: {
-    ...{ ...boards, stream: twoBoards, road: 'visibilities' },
+    ...boards,
+    stream: twoBoards,
+    road: 'visibilities',
     steered: { input: 7, fromSpectrum: 600 },
   },
 };

@@ -17,8 +17,16 @@ const frequenciesHz = Float64Array.of(60e6, 60.1e6);
 
 /** Seconds of samples of value 1. */
 const ones = (seconds: number, between: (second: number) => void): SpectraSource => ({
-  ...{ kind: 'spectra', type: 'ci8', inputs: 2, polarisations: 1, channels: 2 },
-  ...{ spectrumRateHz: RATE_HZ, frequenciesHz, channelWidthHz: 100e3, start, close: nothingToClose },
+  kind: 'spectra',
+  type: 'ci8',
+  inputs: 2,
+  polarisations: 1,
+  channels: 2,
+  spectrumRateHz: RATE_HZ,
+  frequenciesHz,
+  channelWidthHz: 100e3,
+  start,
+  close: nothingToClose,
   // eslint-disable-next-line @typescript-eslint/require-await
   async *blocks(): AsyncGenerator<CanonicalSpectra> {
     for (let k = 0; k < seconds; k++) {
@@ -30,7 +38,10 @@ const ones = (seconds: number, between: (second: number) => void): SpectraSource
 });
 
 const telescope: Telescope = {
-  ...{ name: 'pair', title: 'Two antennas', polarisations: 1, beamExponent: 0 },
+  name: 'pair',
+  title: 'Two antennas',
+  polarisations: 1,
+  beamExponent: 0,
   site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1400 },
   stations: [0, 10].map((eastM, s) => ({ name: `s${s}`, eastM, northM: 0, upM: 0 })),
   band: { lowHz: 10e6, highHz: 88e6 },
@@ -51,7 +62,12 @@ async function lengths(
       steer(steering, second);
     }),
     {
-      ...{ backend, telescope, frequenciesHz, integrationS, align: 'utc', steering },
+      backend,
+      telescope,
+      frequenciesHz,
+      integrationS,
+      align: 'utc',
+      steering,
       imaging: {
         everyS,
         road: 'visibilities',
@@ -116,7 +132,11 @@ describe('gains that change in time', () => {
     await runSession(
       ones(3, () => undefined),
       {
-        ...{ backend, telescope, frequenciesHz, integrationS: 1, align: 'utc' },
+        backend,
+        telescope,
+        frequenciesHz,
+        integrationS: 1,
+        align: 'utc',
         imaging: { everyS: 1, road, weight: 'natural', image, calibrated },
         steering:
           how === 'steered' ? new Steering({ flaggedInputs, integrationS: 1, calibrated }) : undefined,

@@ -125,7 +125,10 @@ function productsOf(
   const written = passing(sinks.integration);
   const kept: ComposedProduct = {
     // Steering counts the current integration by `cuts`.
-    ...{ from: 'integrations', clock: imaging ? files : cuts, vanVleck, values: settings.values },
+    from: 'integrations',
+    clock: imaging ? files : cuts,
+    vanVleck,
+    values: settings.values,
     look: sinks.beforeGain,
     // Only files omit the other channels: the page shows all of them.
     flags: flags && { ...flags, channels: undefined },
@@ -141,8 +144,15 @@ function productsOf(
   const others = isKept ? [kept] : [];
   if (imaging.road === 'direct') {
     const direct = prepareDirectProduct(front, {
-      ...{ backend, telescope: settings.telescope, image, plannedFor, lastsS: everyS, flaggedInputs, rules },
-      ...{ autos, store: settings.imagers },
+      backend,
+      telescope: settings.telescope,
+      image,
+      plannedFor,
+      lastsS: everyS,
+      flaggedInputs,
+      rules,
+      autos,
+      store: settings.imagers,
       calibrated: steering
         ? (moment, start) => steering.directGains(moment, frequenciesHz.length, start)
         : imaging.calibrated,
@@ -169,10 +179,16 @@ export function imagedByVisibilities(
   const { backend, frequenciesHz, imaging, steering, align } = settings;
   const { telescope, calibrated } = imagedInputs(settings);
   const images = prepareImage({
-    ...{ backend, telescope, frequenciesHz, image: imaging.image, method: imaging.method },
+    backend,
+    telescope,
+    frequenciesHz,
+    image: imaging.image,
+    method: imaging.method,
     plannedFor: align === 'utc' ? 'utc' : undefined,
     store,
-    ...{ weight: imaging.weight, autos: imaging.autos ?? 'leave-out', beam: 'leave-out' },
+    weight: imaging.weight,
+    autos: imaging.autos ?? 'leave-out',
+    beam: 'leave-out',
   });
   const gainsOf = ({
     start,

@@ -142,7 +142,9 @@ export class LiveCheck {
       const differences = compare(ours.integration, truth.integration, type);
       const roads = this.settings.image && (await this.roads(ours, time, channel, closers));
       return {
-        ...{ time, atMs: performance.now(), samples },
+        time,
+        atMs: performance.now(),
+        samples,
         products: ours.integration.visibilities.length / 2,
         ...differences,
         exact: type !== 'cf32',
@@ -168,8 +170,14 @@ export class LiveCheck {
     await correlator.accumulate(spectra);
     const { visibilities, counts } = await correlator.finish();
     const integration: Integration = {
-      ...{ start: { unixSeconds: 0, fraction: 0 }, durationS: 1, channels: 1, stations, polarisations },
-      ...{ visibilities, counts, flaggedInputs: plan.flaggedInputs },
+      start: { unixSeconds: 0, fraction: 0 },
+      durationS: 1,
+      channels: 1,
+      stations,
+      polarisations,
+      visibilities,
+      counts,
+      flaggedInputs: plan.flaggedInputs,
     };
     return { integration, spectra };
   }

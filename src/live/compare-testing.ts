@@ -48,7 +48,10 @@ async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettin
     trial.road === 'none'
       ? undefined
       : {
-          ...{ everyS: trial.everyS, road: trial.road, method: 'flat', weight: trial.weight ?? 'natural' },
+          everyS: trial.everyS,
+          road: trial.road,
+          method: 'flat',
+          weight: trial.weight ?? 'natural',
           image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 5 },
           ...(trial.gains && { calibrated: { gains: gainsCA(gains, channels, inputs), solved } }),
         };
@@ -57,14 +60,21 @@ async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettin
   const { steered, integrationS } = trial;
   const calibrated = imaging?.calibrated;
   return {
-    ...{ telescope, frequenciesHz, flaggedInputs, align: 'utc', integrationS },
+    telescope,
+    frequenciesHz,
+    flaggedInputs,
+    align: 'utc',
+    integrationS,
     ...(imaging && { imaging }),
     ...(steered && {
       steering: new Steering({
-        ...{ flaggedInputs, integrationS, ...(calibrated && { calibrated }) },
+        flaggedInputs,
+        integrationS,
+        ...(calibrated && { calibrated }),
         logged: [
           {
-            ...{ epoch: 0, spectrum: steered.fromSpectrum },
+            epoch: 0,
+            spectrum: steered.fromSpectrum,
             change: { flags: { inputs: [steered.input], flag: true } },
           },
         ],
@@ -106,6 +116,11 @@ export async function madeBy(backend: Backend, trial: LiveTrial): Promise<Made> 
 
 /** Blocks of 250 spectra, not aligned with images; one block missing; a tenth of the packet slots missing. */
 export const boards = {
-  ...{ slotsPerBlock: 250, blocks: 5, spectrumRateHz: 25_000, skipped: [3], missingPercent: 10 },
-  ...{ everyS: 0.006, integrationS: 0.012 },
+  slotsPerBlock: 250,
+  blocks: 5,
+  spectrumRateHz: 25_000,
+  skipped: [3],
+  missingPercent: 10,
+  everyS: 0.006,
+  integrationS: 0.012,
 } as const;

@@ -69,7 +69,10 @@ export class ImageCubes implements LatestPicture {
         ...(fields.sheet === true && { sheet: join(dir, `${name}-sheet.png`) }),
       },
       {
-        ...{ images, plan: last.plan, everyS: fields.every ?? 1, centreName: centreOf(last).name },
+        images,
+        plan: last.plan,
+        everyS: fields.every ?? 1,
+        centreName: centreOf(last).name,
         ...(beam && { beam }),
         frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
         bandHz: channelWidthHz * frequenciesHz.length,

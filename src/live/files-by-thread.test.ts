@@ -22,7 +22,9 @@ const [channels, stations, baselines] = [2, 3, 6];
 const integration = (n: number): Integration => ({
   start: instant(1_790_000_000 + n),
   durationS: 1,
-  ...{ channels, stations, polarisations: 2 },
+  channels,
+  stations,
+  polarisations: 2,
   visibilities: visibilitiesCBPP(
     Float64Array.from({ length: channels * baselines * 8 }, (_, k) => k + 100 * n),
     channels,

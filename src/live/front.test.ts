@@ -11,7 +11,10 @@ import { frontOf, planLiveChannels } from './front.js';
 
 const RATE_HZ = 1e6;
 const telescope = {
-  ...{ name: 'pair', title: 'Two dishes', polarisations: 1, beamExponent: 0 },
+  name: 'pair',
+  title: 'Two dishes',
+  polarisations: 1,
+  beamExponent: 0,
   site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1400 },
   stations: [0, 3000].map((eastM, s) => ({ name: `s${s}`, eastM, northM: 0, upM: 0 })),
   band: { lowHz: 1e8, highHz: 2e8 },
@@ -23,13 +26,29 @@ async function* none(): AsyncGenerator<never> {
   yield* [];
 }
 const voltages = (start: Instant): VoltageSource => ({
-  ...{ kind: 'voltages', type: 'ci8', inputs: 2, polarisations: 1, start, close: nothingToClose },
-  ...{ sampleRateHz: RATE_HZ, centreFrequencyHz: 1.5e8, blocks: none },
+  kind: 'voltages',
+  type: 'ci8',
+  inputs: 2,
+  polarisations: 1,
+  start,
+  close: nothingToClose,
+  sampleRateHz: RATE_HZ,
+  centreFrequencyHz: 1.5e8,
+  blocks: none,
 });
 const spectra: SpectraSource = {
-  ...{ kind: 'spectra', type: 'ci4', inputs: 2, polarisations: 1, channels: 3, start: first },
-  ...{ spectrumRateHz: 1000, frequenciesHz: Float64Array.of(1e8, 1.00001e8, 1.00002e8) },
-  ...{ channelWidthHz: 1000, overUsual: 3, close: nothingToClose, blocks: none },
+  kind: 'spectra',
+  type: 'ci4',
+  inputs: 2,
+  polarisations: 1,
+  channels: 3,
+  start: first,
+  spectrumRateHz: 1000,
+  frequenciesHz: Float64Array.of(1e8, 1.00001e8, 1.00002e8),
+  channelWidthHz: 1000,
+  overUsual: 3,
+  close: nothingToClose,
+  blocks: none,
 };
 const delays = { track: parsePhaseCentre('CygA', 'test') };
 

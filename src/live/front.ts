@@ -42,7 +42,9 @@ export function frontOf(source: Source, settings: FrontSettings): Front {
 const delaysOf = (source: Source, { telescope, delays, forS }: FrontSettings): RequestedDelays | undefined =>
   delays &&
   requestDelays(delays, telescope, {
-    ...{ start: source.start, tickRateHz: sampleRateOf(source), lastsS: forS ?? SECONDS_PER_DAY },
+    start: source.start,
+    tickRateHz: sampleRateOf(source),
+    lastsS: forS ?? SECONDS_PER_DAY,
   });
 
 /** The input of the channeliser: voltages, or channels that are divided into finer ones. */

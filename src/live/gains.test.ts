@@ -22,10 +22,16 @@ const GAIN = 2;
 const COUNT = 1e6;
 
 const telescope: Telescope = {
-  ...{ name: 'test', title: 'stations in two rows', polarisations: 1, beamExponent: 0 },
+  name: 'test',
+  title: 'stations in two rows',
+  polarisations: 1,
+  beamExponent: 0,
   site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1500 },
   stations: Array.from({ length: STATIONS }, (_, s) => ({
-    ...{ name: `s${s}`, eastM: 11 * (s % 4) + s ** 2 / 9, northM: 37 * Math.floor(s / 4) + s, upM: 0 },
+    name: `s${s}`,
+    eastM: 11 * (s % 4) + s ** 2 / 9,
+    northM: 37 * Math.floor(s / 4) + s,
+    upM: 0,
   })),
   band: { lowHz: 30e6, highHz: 90e6 },
   recording: { centreFrequencyHz: FREQUENCY_HZ, sampleRateHz: 1e6, channels: 1, bits: 8 },
@@ -50,7 +56,11 @@ function heard(): Integration {
   });
   const counts = new Float64Array(baselineCount(STATIONS)).fill(COUNT);
   return {
-    ...{ start: START, durationS: 1, channels: 1, stations: STATIONS, polarisations: 1 },
+    start: START,
+    durationS: 1,
+    channels: 1,
+    stations: STATIONS,
+    polarisations: 1,
     visibilities: visibilitiesCBPP(values, 1, baselineCount(STATIONS), 1),
     counts: countsCB(counts, 1, baselineCount(STATIONS)),
     flaggedInputs: new Uint8Array(STATIONS),
@@ -63,8 +73,15 @@ async function solve(model?: LiveGainsSettings['model']): Promise<Solved | strin
   const every: IntegrationClock = { cutAfter: (index) => 100 * (Math.floor(index / 100) + 1) };
   steering.follow(
     {
-      ...{ kind: 'spectra', type: 'ci8', inputs: STATIONS, polarisations: 1, channels: 1, start: START },
-      ...{ spectrumRateHz: 100, channelWidthHz: 1e5, frequenciesHz: Float64Array.of(FREQUENCY_HZ) },
+      kind: 'spectra',
+      type: 'ci8',
+      inputs: STATIONS,
+      polarisations: 1,
+      channels: 1,
+      start: START,
+      spectrumRateHz: 100,
+      channelWidthHz: 1e5,
+      frequenciesHz: Float64Array.of(FREQUENCY_HZ),
       // eslint-disable-next-line @typescript-eslint/require-await
       async *blocks() {
         assert.fail('nobody reads it');
@@ -77,7 +94,11 @@ async function solve(model?: LiveGainsSettings['model']): Promise<Solved | strin
   );
   const gains = new LiveGains(
     {
-      ...{ backend: openReference(), telescope, polarisations: 1, sources: [source], minimumAltitudeDeg: 5 },
+      backend: openReference(),
+      telescope,
+      polarisations: 1,
+      sources: [source],
+      minimumAltitudeDeg: 5,
       frequenciesHz: Float64Array.of(FREQUENCY_HZ),
       ...(model && { model }),
     },

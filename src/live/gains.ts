@@ -51,7 +51,8 @@ export function solvedOf({
   const residuals = calibration.solutions.map(({ residual }) => residual).filter(Number.isFinite);
   const inputs = integration.flaggedInputs.length;
   return {
-    ...{ calibrated: calibration, check },
+    calibrated: calibration,
+    check,
     time: addSeconds(integration.start, integration.durationS / 2),
     residual: residuals.reduce((sum, one) => sum + one, 0) / residuals.length,
     solvedInputs: Array.from({ length: inputs }, (_, a) => a).filter((a) =>

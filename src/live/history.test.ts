@@ -7,7 +7,10 @@ import { refuseChange, resolveLive } from './resolve.js';
 const observed = (source: object, more: object = {}) =>
   resolveLive(
     checkObservation({
-      ...{ corella: 1, source, telescope: 'lwasv', page: { address: 8080, 'token-file': '/etc/token' } },
+      corella: 1,
+      source,
+      telescope: 'lwasv',
+      page: { address: 8080, 'token-file': '/etc/token' },
       products: [
         { visibilities: '/data/run.uvh5', ...more },
         { images: null, every: '100ms' },

@@ -68,7 +68,10 @@ async function openRecorded({ observation, say }: InputSettings): Promise<Opened
   const { opened, recording, telescope, paths } = await openRecording(observation, { ofSky: true });
   recording.assumed?.forEach(say);
   return {
-    ...{ description: recording.path, telescope, paths, isLive: false },
+    description: recording.path,
+    telescope,
+    paths,
+    isLive: false,
     sessions: single(recording),
     // A recording is read as fast as it is processed: it ends soon enough by itself.
     stop: () => undefined,

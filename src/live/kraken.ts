@@ -48,7 +48,10 @@ export function openKraken(
           skippedFrames: stream.account.skippedFrames ?? 'unknown',
           start: stream.account.start && formatInstant(stream.account.start, 6),
           noiseSource: noise.solved.map(({ time, frames, frequencyHz, solution }) => ({
-            ...{ time: formatInstant(time, 3), frames, frequencyHz, ...solution },
+            time: formatInstant(time, 3),
+            frames,
+            frequencyHz,
+            ...solution,
           })),
         },
       };

@@ -15,7 +15,9 @@ it('every line of the log has the time it was written, and logs of the version b
   const path = join(folder, 'run.changes.jsonl');
   const log = ChangeLog.open(path, '1.2.3', (why) => assert.fail(why));
   const change = {
-    ...{ id: 1, change: { recording: false }, by: { who: 'a test', authenticated: true } },
+    id: 1,
+    change: { recording: false },
+    by: { who: 'a test', authenticated: true },
     from: { epoch: 0, spectrum: 40, at: parseInstant('2026-06-21T04:00:00Z') },
   } as unknown as MadeChange;
   log.add(change, 'made');

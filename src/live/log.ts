@@ -101,8 +101,12 @@ export class ChangeLog {
       what === 'cancelled'
         ? { cancels: id, ...now }
         : {
-            ...{ id, epoch: from.epoch, fromSpectrum: from.spectrum, from: formatInstant(from.at, 6) },
-            ...{ ...now, change: plainChange(made) },
+            id,
+            epoch: from.epoch,
+            fromSpectrum: from.spectrum,
+            from: formatInstant(from.at, 6),
+            ...now,
+            change: plainChange(made),
           };
     // Sequentially, so that lines stay in order.
     this.written = this.written

@@ -40,19 +40,22 @@ class Night {
     for (const [name, count] of Object.entries(others)) this.counts[name as Outcome] += count;
     const lane = Object.fromEntries(laneOutcomes.map((name) => [name, 0]));
     return {
-      ...{ packets: Object.values(this.counts).reduce((sum, count) => sum + count), bytes: 0, blocks: 0 },
-      ...{ skippedBlocks: 0, resyncs: 0, untimedBlocks: 0, edgeCells: this.edge },
+      packets: Object.values(this.counts).reduce((sum, count) => sum + count),
+      bytes: 0,
+      blocks: 0,
+      skippedBlocks: 0,
+      resyncs: 0,
+      untimedBlocks: 0,
+      edgeCells: this.edge,
       refusedResyncs: this.refused,
       missingCells: this.missing.reduce((sum, count) => sum + count),
       outcomes: { ...this.counts },
       senders: this.placed.map((count, n) => ({
-        ...{
-          source: n,
-          name: `st${n}`,
-          newestTick: undefined,
-          rivals: this.rivals[n],
-          missingCells: this.missing[n],
-        },
+        source: n,
+        name: `st${n}`,
+        newestTick: undefined,
+        rivals: this.rivals[n],
+        missingCells: this.missing[n],
         outcomes: { ...lane, placed: count } as ReceiveAccount['senders'][number]['outcomes'],
       })),
     };
@@ -75,7 +78,10 @@ describe('losses of a night', () => {
       [],
       [],
       ['5 % of packets missing in 10.0 s; most of st0: 100'],
-      ...[[], [], [], []],
+      [],
+      [],
+      [],
+      [],
       ['packets are whole again; 300 were missing in 30.0 s'],
       [],
     ]);
@@ -109,7 +115,8 @@ describe('losses of a night', () => {
       [
         '50 % of the packets that came in 10.0 s are of no use: 900 damaged or of another kind, 100 of unknown senders',
       ],
-      ...[[], []],
+      [],
+      [],
       ['all packets are of use again; 1000 were not in 10.0 s'],
     ]);
   });

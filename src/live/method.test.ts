@@ -13,7 +13,9 @@ import type { LiveImaging } from './settings.js';
 const eda2 = await loadTelescope('eda2');
 const frequenciesHz = Float64Array.of(100e6, 100.1e6);
 const imaging: LiveImaging = {
-  ...{ everyS: 1, road: 'visibilities', weight: 'natural' },
+  everyS: 1,
+  road: 'visibilities',
+  weight: 'natural',
   image: { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 },
 };
 const FAST = { eachS: 0.1, perDataS: 0 };
@@ -36,7 +38,10 @@ function arrayOf(slopeDeg: number, heightsM: number): Telescope {
   return { ...eda2, stations };
 }
 const asked = (telescope: Telescope, data: 'arrive' | 'wait' = 'arrive') => ({
-  ...{ backend: openReference(), telescope, frequenciesHz, data },
+  backend: openReference(),
+  telescope,
+  frequenciesHz,
+  data,
   ...({ type: 'ci8', grid: { start: instant(1_767_225_600), spectrumRateHz: 1000 } } as const),
 });
 
@@ -44,7 +49,9 @@ describe('how live images are made', () => {
   it('in u, v and w where that keeps the cadence', async () => {
     const { chosen, imaging: made } = await chooseMethod(asked(arrayOf(10, 1)), imaging, fast);
     assert.deepEqual(chosen, {
-      ...{ method: 'w-term', predictedError: 1e-4, predictedErrorAbove10Deg: 1e-4 },
+      method: 'w-term',
+      predictedError: 1e-4,
+      predictedErrorAbove10Deg: 1e-4,
     });
     assert.equal(made.method, 'w-term');
     assert.match(methodLine(chosen), /u, v and w, off by at most 0\.01 % of a source/);
@@ -100,7 +107,7 @@ describe('how live images are made', () => {
       [imaging, 'flat'],
     ] as const) {
       const choose = (eachS: number, perDataS: number, data?: 'wait') =>
-        chooseMethod(asked(flat, data), made, costs({ ...{ 'w-term': { eachS: 7, perDataS: 0 } }, [method]: { eachS, perDataS } })); // prettier-ignore
+        chooseMethod(asked(flat, data), made, costs({ 'w-term': { eachS: 7, perDataS: 0 }, [method]: { eachS, perDataS } })); // prettier-ignore
       assert.equal((await choose(0.3, 0.2)).slow, undefined);
       const { slow, chosen } = await choose(0.3, 0.4);
       assert.equal(chosen.method, method);

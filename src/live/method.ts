@@ -189,7 +189,13 @@ async function visibilitiesSeconds(
   const ofAll = backend.kind === 'cuda' && method === 'flat';
   const highestHz = Float64Array.of(frequenciesHz.reduce((a, b) => Math.max(a, b), 0));
   const images = prepareImage({
-    ...{ backend, telescope, image, weight, autos, method, beam: 'leave-out' },
+    backend,
+    telescope,
+    image,
+    weight,
+    autos,
+    method,
+    beam: 'leave-out',
     frequenciesHz: ofAll ? frequenciesHz : highestHz,
   });
   const secondsOfOne = (one: ImageInput) => leastSeconds(() => images.push(one, () => Promise.resolve()));
@@ -271,7 +277,11 @@ async function silence(backend: Backend, shape: SpectraShape): Promise<SpectraBl
 function onesOf({ stations: { length: stations }, polarisations }: Telescope): Integration {
   const baselines = baselineCount(stations);
   return {
-    ...{ start: START, durationS: 1, channels: 1, stations, polarisations },
+    start: START,
+    durationS: 1,
+    channels: 1,
+    stations,
+    polarisations,
     visibilities: visibilitiesCBPP(
       new Float64Array(2 * baselines * polarisations ** 2).fill(1),
       1,

@@ -6,15 +6,24 @@ import { noiseAt, noiseGains, noiseLines, type TimedNoise } from './noise-source
 import type { Telescope } from '../telescope/telescope.js';
 
 const channel = (lagSamples: number, phaseDeg: number): NoiseChannel => ({
-  ...{ lagSamples, lagErrorSamples: 0.001, phaseDeg, phaseErrorDeg: 0.1 },
-  ...{ powerRatio: 4, coherence: 0.5, signalToNoise: 100 },
+  lagSamples,
+  lagErrorSamples: 0.001,
+  phaseDeg,
+  phaseErrorDeg: 0.1,
+  powerRatio: 4,
+  coherence: 0.5,
+  signalToNoise: 100,
 });
 const solved = (seconds: number, frequencyHz: number, second: NoiseChannel): TimedNoise => ({
-  ...{ time: instant(seconds), frequencyHz, sampleRateHz: 8e6, frames: 3 },
+  time: instant(seconds),
+  frequencyHz,
+  sampleRateHz: 8e6,
+  frames: 3,
   solution: { samples: 1000, channels: [{ ...channel(0, 0), powerRatio: 1 }, second] },
 });
 const telescope = {
-  ...{ name: 'two', polarisations: 1 as const },
+  name: 'two',
+  polarisations: 1 as const,
   stations: [{ name: 'a' }, { name: 'b' }],
 } as unknown as Telescope;
 

@@ -52,7 +52,11 @@ export class NoiseSource {
     this.rateHz = this.rateOf(frame) ?? NaN;
     this.run ??= {
       solver: new NoiseSolver(frame.channels, frame.samples),
-      ...{ first: at, last: at, frames: 0, frequencyHz: frame.frequencyHz, samples: frame.samples },
+      first: at,
+      last: at,
+      frames: 0,
+      frequencyHz: frame.frequencyHz,
+      samples: frame.samples,
     };
     this.run.solver.add(frame.voltages, frame.samples);
     this.run.last = at;

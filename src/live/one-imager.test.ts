@@ -68,7 +68,11 @@ function integrationOf(telescope: Telescope, samples = 10, of?: Visibility): Int
       }
     }
   return {
-    ...{ start: START, durationS: 1, channels: 1, stations, polarisations: 2 },
+    start: START,
+    durationS: 1,
+    channels: 1,
+    stations,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(values, 1, baselines, 2),
     counts: countsCB(new Float64Array(baselines).fill(samples), 1, baselines),
     flaggedInputs: new Uint8Array(2 * stations),
@@ -165,8 +169,12 @@ async function directImage(
   const block = backend.allocateSpectra({ type: 'cf32', channels: 1, inputs, capacity: 1 });
   await block.write(spectraCAT(values, 'cf32', 1, inputs, 1), 1);
   const stage = prepareDirectImage({
-    ...{ backend, telescope, frequenciesHz: Float64Array.of(FREQUENCY_HZ), image },
-    ...{ grid: { spectrumRateHz: 1000 }, lastsS: 0.001 },
+    backend,
+    telescope,
+    frequenciesHz: Float64Array.of(FREQUENCY_HZ),
+    image,
+    grid: { spectrumRateHz: 1000 },
+    lastsS: 0.001,
   });
   const made: SkyImage[] = [];
   const emit = (sky: SkyImage): Promise<void> => Promise.resolve(void made.push(sky));

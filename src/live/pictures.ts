@@ -49,7 +49,9 @@ export function openLatestPicture(settings: PictureSettings, onFault: (why: stri
         image: image.slice(),
         ...(weights && { weights: Float64Array.from(weights) }),
         plan: { pixels, pixelSize, field, axes, channels, products, polarisations },
-        ...{ frequenciesHz, start, durationS },
+        frequenciesHz,
+        start,
+        durationS,
         ...(unit !== undefined && { unit }),
       };
       worker.postMessage(task, [task.image.buffer as ArrayBuffer]);

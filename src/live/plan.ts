@@ -98,7 +98,11 @@ export async function planLive(
   const kurtosis: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[] = [];
   const flaggedInputs = inputsOf(flags, source, telescope);
   const frontSettings = {
-    ...{ telescope, delays, forS, fineChannels: part.finer, flaggedInputs },
+    telescope,
+    delays,
+    forS,
+    fineChannels: part.finer,
+    flaggedInputs,
     kurtosis: kurtosisOf(flags, (plan, tally) => kurtosis.push({ plan, tally })),
     gain: equaliser && { levels: equaliser },
   };
@@ -118,7 +122,11 @@ export async function planLive(
   const isCalibrated = images !== undefined || observation.products.some((one) => isProduct('beams', one));
   const gains = isCalibrated ? await gainsFor(observation, telescope, frequenciesHz) : undefined;
   const inForce = await inForceOf(observation.gains, {
-    ...{ channels: spectra.channels, inputs: spectra.inputs, before: gains?.calibrated, data, ...solutions },
+    channels: spectra.channels,
+    inputs: spectra.inputs,
+    before: gains?.calibrated,
+    data,
+    ...solutions,
   });
   const calibrated = inForce?.at ?? gains?.calibrated;
   const methods = new Map<object, Chosen>();
@@ -136,15 +144,26 @@ export async function planLive(
       methods.set(one, { image: imaging.image, method: imaging.method, chosen, slow });
     }
   return {
-    ...{ observation, products, telescope, front, spectra, kurtosis, vanVleck, methods },
-    ...{ calibrated, inForce },
+    observation,
+    products,
+    telescope,
+    front,
+    spectra,
+    kurtosis,
+    vanVleck,
+    methods,
+    calibrated,
+    inForce,
     centre:
       visibilities?.['phase-centre'] === undefined
         ? delays.centre
         : parsePhaseCentre(visibilities['phase-centre'], 'products.visibilities.phase-centre'),
     warnings: [...phaseLossLines(phaseLossOf(front)), ...(gains?.warnings ?? [])],
     settings: {
-      ...{ ...frontSettings, backend, channels, frequenciesHz },
+      ...frontSettings,
+      backend,
+      channels,
+      frequenciesHz,
       flags: { rules, channels: kept, tally: { rules: rules.length, ruled: 0, values: 0 } },
       integrationS: visibilities?.integration ?? shownS(images),
       align: (visibilities ?? images)?.align ?? 'utc',
@@ -192,7 +211,8 @@ export const imagingOf = (
   everyS: images.every ?? 1,
   road: images.method ?? 'visibilities',
   weight: plainWeights(images),
-  ...{ calibrated, rules },
+  calibrated,
+  rules,
   autos: images.autos === undefined ? undefined : images.autos ? 'include' : 'leave-out',
   vanVleck: images['van-vleck'] === true ? {} : undefined,
   image: {

@@ -54,7 +54,9 @@ export function openVisibilityFiles(
   const kept = fields.channels && channelsOf(fields, frequenciesHz);
   const own = fields['phase-centre'];
   const header = {
-    ...{ telescope, polarisations, channelWidthHz },
+    telescope,
+    polarisations,
+    channelWidthHz,
     frequenciesHz: kept ? Float64Array.from(kept, (c) => frequenciesHz[c]) : frequenciesHz,
     history: historyOf(number),
   };
@@ -64,17 +66,22 @@ export function openVisibilityFiles(
       onItem &&
       handed((integration) =>
         onItem({
-          ...{ kind: 'visibilities', integration, product: number },
+          kind: 'visibilities',
+          integration,
+          product: number,
           header: { ...header, ...stoppedAt(middle, telescope, integration.start), feedFrame: 'feeds' },
         }),
       )
     );
   return openFiles(
     {
-      ...{ path, everyS: fields['file-every'], values: fields.values ?? 'means' },
+      path,
+      everyS: fields['file-every'],
+      values: fields.values ?? 'means',
       largestSum: largestSumOf({ spectra, recording: { samples: Infinity } }, fields.integration ?? 1),
       overwrite: observation.overwrite === true,
-      ...{ centre: middle, header },
+      centre: middle,
+      header,
       eop: observation.eop,
     },
     onFile,
@@ -109,22 +116,35 @@ export function openImages(
             ...([{ history }, image.frame] as const),
           );
           return onItem({
-            ...{ kind: 'images', image, product: number },
+            kind: 'images',
+            image,
+            product: number,
             about: unit === undefined ? about : { ...about, unit },
           });
         },
-        ...{ close: () => Promise.resolve(), drawn: 0, paths: [] },
+        close: () => Promise.resolve(),
+        drawn: 0,
+        paths: [],
       }
     );
   const unit = calibrated === undefined ? 'counts' : 'Jy/beam';
   if (/\.fits?$/i.test(path))
     return new ImageCubes({
-      ...{ fields, path, telescope, spectra, unit, history },
+      fields,
+      path,
+      telescope,
+      spectra,
+      unit,
+      history,
       overwrite: observation.overwrite === true,
     });
   return openLatestPicture(
     {
-      ...{ path, width: PICTURE_WIDTH, telescope, unit, channelWidthHz: spectra.channelWidthHz },
+      path,
+      width: PICTURE_WIDTH,
+      telescope,
+      unit,
+      channelWidthHz: spectra.channelWidthHz,
       look: lookOf(fields),
       road:
         fields.method === 'direct'
@@ -196,10 +216,14 @@ export class Further {
     const { channels } = spectraOfFront(front);
     const planned = await planProduct(laterName(product, epoch, source.start), {
       recording: endless(source, sourceName(plan), plan.telescope),
-      ...{ telescope: plan.telescope, front, spectra: spectraOfFront(front), delays: front.delays },
+      telescope: plan.telescope,
+      front,
+      spectra: spectraOfFront(front),
+      delays: front.delays,
       flaggedInputs: live.flaggedInputs ?? new Uint8Array(source.inputs),
       rules: live.flags?.rules ?? [],
-      ...{ centre: plan.centre, equaliserIsLost: false },
+      centre: plan.centre,
+      equaliserIsLost: false,
       places: steering?.beams.get(number),
       solutionsInto: number === 0 ? plan.inForce : undefined,
       calibrated: steering
@@ -209,7 +233,8 @@ export class Further {
     return new Guarded<PlannedFurther>(
       planned,
       await planned.make({
-        ...{ backend: live.backend, history: historyOf(number) },
+        backend: live.backend,
+        history: historyOf(number),
         emit: onItem && ((item) => onItem({ ...item, product: number })),
         onBeams:
           onBeams &&
@@ -280,12 +305,19 @@ export class Further {
     const composed: ComposedProduct =
       imaging.road === 'direct'
         ? {
-            ...{ from: 'spectra', clock },
+            from: 'spectra',
+            clock,
             stage: forgiving(
               chain(
                 prepareDirectProduct(front, {
-                  ...{ backend, telescope, image: imaging.image, plannedFor, lastsS: imaging.everyS },
-                  ...{ flaggedInputs, rules, autos: imaging.autos },
+                  backend,
+                  telescope,
+                  image: imaging.image,
+                  plannedFor,
+                  lastsS: imaging.everyS,
+                  flaggedInputs,
+                  rules,
+                  autos: imaging.autos,
                   calibrated: steering
                     ? (moment, start) => steering.directGains(moment, frequenciesHz.length, start)
                     : imaging.calibrated,
@@ -296,7 +328,10 @@ export class Further {
             ),
           }
         : {
-            ...{ from: 'integrations', clock, vanVleck: imaging.vanVleck, flags: { rules } },
+            from: 'integrations',
+            clock,
+            vanVleck: imaging.vanVleck,
+            flags: { rules },
             stage: forgiving(
               imagedByVisibilities({ ...live, imaging, align: fields.align ?? 'utc' }, show),
               sinks,
@@ -306,7 +341,9 @@ export class Further {
       await sink?.close();
     };
     const made: MadeProduct = {
-      ...{ composed, finish: close, abandon: close },
+      composed,
+      finish: close,
+      abandon: close,
       keep: () => close().then(() => ''),
     };
     return new Guarded<PlannedFurther>(

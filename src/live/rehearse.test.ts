@@ -41,7 +41,9 @@ describe('a rehearsal', () => {
             integrationS: 1,
             align: 'utc',
             imaging: {
-              ...{ everyS: 0.1, road, weight: 'natural' },
+              everyS: 0.1,
+              road,
+              weight: 'natural',
               image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
             },
           };

@@ -179,7 +179,11 @@ class LiveRun {
     const { observation, telescope, blockS, settings } = this;
     const { say } = settings;
     const opened = await (settings.openInput ?? openLiveInput)({
-      ...{ observation, telescope, forS: this.waitsS(), blockS, say },
+      observation,
+      telescope,
+      forS: this.waitsS(),
+      blockS,
+      say,
       beforeListening: (ready, whole) => this.beforeListening(ready, whole),
     });
     const input = this.narrowedInput(opened);
@@ -206,7 +210,10 @@ class LiveRun {
         const stream = input.stream?.();
         await this.writeNoiseGains(input);
         return {
-          ...{ observation, summary, plan: this.plan, isStopped: this.isStopped },
+          observation,
+          summary,
+          plan: this.plan,
+          isStopped: this.isStopped,
           packets: input.packets?.(),
           stream,
           failures: this.further?.failures ?? [],
@@ -243,7 +250,9 @@ class LiveRun {
     const { telescope } = plan;
     const history = [this.settings.version, `delays and phases by the noise source of ${input.description}`];
     await writeGainFiles(path, noiseGains(tuned, { telescope, frequenciesHz, history }), {
-      ...{ telescope, channelWidthHz, durationS: tuned[0].solution.samples / tuned[0].sampleRateHz },
+      telescope,
+      channelWidthHz,
+      durationS: tuned[0].solution.samples / tuned[0].sampleRateHz,
     });
     this.settings.say(`${path}: gains at ${tuned.length} times, by the noise source`);
   }
@@ -281,7 +290,10 @@ class LiveRun {
       image: (sky) => page?.watcher.image(sky),
     };
     return runNight({
-      ...{ input, forS: observation.for, onEvent: settings.onEvent, watcher },
+      input,
+      forS: observation.for,
+      onEvent: settings.onEvent,
+      watcher,
       start: start === undefined ? undefined : parseInstant(start, 'start'),
       end: end === undefined ? undefined : parseInstant(end, 'end'),
       prepare: (source) => this.prepare(source, input),
@@ -295,7 +307,11 @@ class LiveRun {
     const silence = band === undefined ? silentSource(ready) : narrowed(silentSource(ready), band);
     const telescope = telescopeOf(silence, whole, description);
     const plan = await planLive(this.observation, silence, telescope, {
-      ...{ backend, blockS, description, data: 'arrive', handsOver: this.settings.onItem !== undefined },
+      backend,
+      blockS,
+      description,
+      data: 'arrive',
+      handsOver: this.settings.onItem !== undefined,
     });
     await this.checkDisk(plan);
     if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band) this.lockMemory(backend, ready.memory);
@@ -317,10 +333,12 @@ class LiveRun {
 
   private checkDisk({ settings, spectra, products: { visibilities } }: LivePlan): Promise<void> {
     return checkDisk({
-      ...{ integrationS: settings.integrationS, stations: settings.telescope.stations.length },
+      integrationS: settings.integrationS,
+      stations: settings.telescope.stations.length,
       polarisations: spectra.polarisations,
       channels: settings.flags?.channels?.length ?? spectra.channels,
-      ...{ out: visibilities?.visibilities ?? undefined, for: this.observation.for },
+      out: visibilities?.visibilities ?? undefined,
+      for: this.observation.for,
     });
   }
 
@@ -331,7 +349,10 @@ class LiveRun {
     const { description } = input;
     const telescope = telescopeOf(source, this.telescope ?? input.telescope, description);
     const plan = await planLive(observation, source, telescope, {
-      ...{ backend, blockS, description, data: input.isLive ? 'arrive' : 'wait' },
+      backend,
+      blockS,
+      description,
+      data: input.isLive ? 'arrive' : 'wait',
       handsOver: this.settings.onItem !== undefined,
       known: this.rehearsed,
       solutions: {
@@ -385,13 +406,19 @@ class LiveRun {
     const beside = new Further(sinks);
     this.further = beside;
     const live: LiveSettings = {
-      ...{ ...plan.settings, steering, look: page?.look, imagers: this.imagers },
+      ...plan.settings,
+      steering,
+      look: page?.look,
+      imagers: this.imagers,
       further: further.length === 0 ? undefined : (front, epoch) => beside.begin(front, epoch, live),
     };
     this.gains = this.gainsFor(plan, live);
     this.settings.onStart?.(source, description, `${backend.kind}: ${backend.description}`);
     page?.begin(source, {
-      ...{ plan, live, files, gains: this.gains },
+      plan,
+      live,
+      files,
+      gains: this.gains,
       picture: images?.images ?? undefined,
     });
     return { live, files, picture, written: () => [...(picture?.paths ?? []), ...beside.paths] };
@@ -427,7 +454,10 @@ class LiveRun {
     const names = solve ?? products.images?.sources ?? 'all';
     const gains = new LiveGains(
       {
-        ...{ backend: this.backend, telescope, frequenciesHz, polarisations: telescope.polarisations },
+        backend: this.backend,
+        telescope,
+        frequenciesHz,
+        polarisations: telescope.polarisations,
         sources: sourcesNamed(names === 'all' ? 'all' : names.split(',').map((one) => one.trim())),
         minimumAltitudeDeg: MINIMUM_ALTITUDE_DEG,
         model: async () =>
@@ -489,6 +519,8 @@ export const steeringOf = (
   more: Pick<SteeringStart, 'beams' | 'check' | 'onChange' | 'logged'> = {},
 ): Steering =>
   new Steering({
-    ...{ ...more, flaggedInputs: flaggedInputs ?? new Uint8Array(), integrationS },
+    ...more,
+    flaggedInputs: flaggedInputs ?? new Uint8Array(),
+    integrationS,
     ...(imaging?.calibrated && { calibrated: imaging.calibrated }),
   });

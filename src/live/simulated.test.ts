@@ -88,17 +88,32 @@ describe('a simulated input', () => {
       fraction: clock.seconds - Math.floor(clock.seconds),
     });
     const from = (start: Instant): VoltageSource => ({
-      ...{ kind: 'voltages', type: 'ci8', inputs: 20, polarisations: 2, start, close: nothingToClose },
-      ...{ sampleRateHz: 1000, centreFrequencyHz: 50e6 },
+      kind: 'voltages',
+      type: 'ci8',
+      inputs: 20,
+      polarisations: 2,
+      start,
+      close: nothingToClose,
+      sampleRateHz: 1000,
+      centreFrequencyHz: 50e6,
       async *blocks(samples) {
         for (let n = 0; n < blocks; n++)
           yield await Promise.resolve({
-            ...{ type: 'ci8', inputs: 20, samples, voltages: ones(20, samples), gaps: [], start },
+            type: 'ci8',
+            inputs: 20,
+            samples,
+            voltages: ones(20, samples),
+            gaps: [],
+            start,
           });
       },
     });
     const input = openSimulated({
-      ...{ telescope, from, now, seed: 1, say: (line) => said.push(textOf(line)) },
+      telescope,
+      from,
+      now,
+      seed: 1,
+      say: (line) => said.push(textOf(line)),
       losses: { percent: 0, silent: [] },
       wait: (seconds) => {
         clock.seconds += seconds;

@@ -30,18 +30,19 @@ const telescope: Telescope = {
 
 /** Blocks of a quarter of a second, all ones; `between` is called during each block. */
 function sourceOf(blocks: number, between: (block: number) => void): SpectraSource {
-  return {
-    kind: 'spectra',
-    type: 'ci8',
+  const live = {
+    kind: 'spectra' as const,
+    type: 'ci8' as const,
     inputs: 2,
-    polarisations: 1,
+    polarisations: 1 as const,
     channels: 2,
     spectrumRateHz: RATE_HZ,
     frequenciesHz: Float64Array.of(60e6, 60.1e6),
     channelWidthHz: 100e3,
     start,
     close: nothingToClose,
-    ...{ clock, startTick: 5000n },
+    clock,
+    startTick: 5000n,
     // eslint-disable-next-line @typescript-eslint/require-await
     async *blocks(): AsyncGenerator<CanonicalSpectra> {
       for (let k = 0; k < blocks; k++) {
@@ -51,6 +52,7 @@ function sourceOf(blocks: number, between: (block: number) => void): SpectraSour
       }
     },
   };
+  return live;
 }
 
 async function integrations(

@@ -151,7 +151,10 @@ export class Steering {
   /** Begins a stream epoch; its clocks follow changes from now on. */
   follow(source: Source, grid: SpectrumGrid, { cuts, files }: Clocks, replan: Session['replan']): Clocks {
     const session: Session = {
-      ...{ grid, replan, epoch: this.epochs++, first: files },
+      grid,
+      replan,
+      epoch: this.epochs++,
+      first: files,
       tickOf: ticksOf(source, grid),
       pieces: [{ fromIndex: 0, clock: files }],
       newest: 0,

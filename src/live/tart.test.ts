@@ -17,13 +17,16 @@ const positions = Array.from({ length: 12 }, (_, s) => [
   0,
 ]);
 const info = {
-  ...{
-    name: 'Made TART',
-    L0_frequency: 1571.328e6,
-    baseband_frequency: 4.092e6,
-    sampling_frequency: 16.368e6,
-  },
-  ...{ bandwidth: 2.5e6, num_antenna: 12, operating_frequency: 1575.42e6, lat: -18.9, lon: 47.5, alt: 1200 },
+  name: 'Made TART',
+  L0_frequency: 1571.328e6,
+  baseband_frequency: 4.092e6,
+  sampling_frequency: 16.368e6,
+  bandwidth: 2.5e6,
+  num_antenna: 12,
+  operating_frequency: 1575.42e6,
+  lat: -18.9,
+  lon: 47.5,
+  alt: 1200,
 };
 const gains = {
   gain: positions.map((_, s) => 1 + 0.05 * s),
@@ -227,7 +230,9 @@ describe("a TART's API", () => {
   it('takes nothing that is for voltages', async () => {
     const observation = checkObservation(
       {
-        ...{ corella: 1, source: { stream: 'tart:10.0.0.5:5000' }, front: { channels: 64 } },
+        corella: 1,
+        source: { stream: 'tart:10.0.0.5:5000' },
+        front: { channels: 64 },
         products: [{ images: 'sky.png' }],
       },
       'test',

@@ -217,12 +217,20 @@ class TartRun {
       if (path !== undefined && path !== null) await mkdir(dirname(path), { recursive: true });
     if (visibilities?.visibilities !== undefined && visibilities.visibilities !== null) {
       const header = {
-        ...{ telescope, polarisations: 1 as const, frequenciesHz, channelWidthHz },
-        ...{ fringes: 'running' as const, units: 'uncalib' as const, history: historyFor(visibilities) },
+        telescope,
+        polarisations: 1 as const,
+        frequenciesHz,
+        channelWidthHz,
+        fringes: 'running' as const,
+        units: 'uncalib' as const,
+        history: historyFor(visibilities),
       };
       this.files = new FilesByTime(
         {
-          ...{ path: visibilities.visibilities, everyS: visibilities['file-every'], values: 'means', header },
+          path: visibilities.visibilities,
+          everyS: visibilities['file-every'],
+          values: 'means',
+          header,
           overwrite: observation.overwrite === true,
         },
         settings.onFile,
@@ -237,7 +245,11 @@ class TartRun {
     this.stage = closers.keep(
       chain(
         prepareImage({
-          ...{ backend, telescope, frequenciesHz, image, weight },
+          backend,
+          telescope,
+          frequenciesHz,
+          image,
+          weight,
           autos: 'leave-out',
           beam: 'leave-out',
         }),
@@ -261,12 +273,21 @@ class TartRun {
     if (path === null) return undefined;
     if (/\.fits?$/i.test(path))
       return new ImageCubes({
-        ...{ fields: images, path, telescope, spectra, unit: 'counts', history },
+        fields: images,
+        path,
+        telescope,
+        spectra,
+        unit: 'counts',
+        history,
         overwrite: observation.overwrite === true,
       });
     return openLatestPicture(
       {
-        ...{ path, width: PICTURE_WIDTH, telescope, unit: 'counts', channelWidthHz: spectra.channelWidthHz },
+        path,
+        width: PICTURE_WIDTH,
+        telescope,
+        unit: 'counts',
+        channelWidthHz: spectra.channelWidthHz,
         look: lookOf(images),
         road: `Live, ${telescope.title}`,
         sources: sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()),

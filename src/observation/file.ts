@@ -33,7 +33,10 @@ export function parseObservation(text: string, name = 'observation'): Observatio
     throw new ObservationError(
       name,
       faults.map(({ message, pos }) => ({
-        ...{ path: [], field: '', what: message, fix: 'correct the YAML' },
+        path: [],
+        field: '',
+        what: message,
+        fix: 'correct the YAML',
         ...placeOf(pos[0]),
       })),
     );

@@ -146,7 +146,10 @@ const ownFlags = new WeakMap<Command, ReadonlyMap<string, string>>();
 
 /** The command that makes a product; there is none for beams. */
 const makers: Readonly<Partial<Record<ProductName, string>>> = {
-  ...{ visibilities: 'correlate', images: 'image', spectra: 'channelise', gains: 'calibrate' },
+  visibilities: 'correlate',
+  images: 'image',
+  spectra: 'channelise',
+  gains: 'calibrate',
 };
 
 /** Every field that has a flag somewhere. */

@@ -200,8 +200,15 @@ export function planFront(
   const made = (front: Front, overUsual: number, mirrored = 0): PlannedFront => {
     const { range, used } = firstOf(front, recording, durationS);
     return {
-      ...{ front: { ...front, range }, used, spectra: spectraOfFront(front), delays, level, equaliser },
-      ...{ overUsual, settings, mirrored },
+      front: { ...front, range },
+      used,
+      spectra: spectraOfFront(front),
+      delays,
+      level,
+      equaliser,
+      overUsual,
+      settings,
+      mirrored,
     };
   };
   if (recording.kind === 'spectra' && fineChannels === undefined)

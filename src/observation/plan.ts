@@ -87,7 +87,9 @@ export async function planObservation(
   const kept: { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[] = [];
   const kurtosis = kurtosisOf(flags, (plan, tally) => kept.push({ plan, tally }));
   const front = planFront(asked, recording, telescope, gathered.front, {
-    ...{ kurtosis, flaggedInputs, durationS: observation.source.duration },
+    kurtosis,
+    flaggedInputs,
+    durationS: observation.source.duration,
   });
   const { spectra } = front;
   const { frequenciesHz } = spectra;
@@ -97,17 +99,27 @@ export async function planObservation(
   const fitted =
     gathered.gains &&
     fittedGains(gathered.gains, path, telescope, frequenciesHz, {
-      ...{ who: 'an observation', crossHand: gains?.['cross-hand'] },
+      who: 'an observation',
+      crossHand: gains?.['cross-hand'],
     });
   const unused: Message[] = [];
   const inForce = await inForceOf(gains, {
-    ...{ channels: spectra.channels, inputs: spectra.inputs, before: fitted?.calibrated, data: 'wait' },
+    channels: spectra.channels,
+    inputs: spectra.inputs,
+    before: fitted?.calibrated,
+    data: 'wait',
     onUnused: (why) => unused.push(message('gains.solution-not-used', { why })),
   });
   const observed: Observed = {
-    ...{ recording: front.used, telescope, front: front.front, spectra, delays: front.delays },
-    ...{ centre: gathered.front.delays.centre, flaggedInputs },
-    ...{ level: front.level, equaliser: front.equaliser },
+    recording: front.used,
+    telescope,
+    front: front.front,
+    spectra,
+    delays: front.delays,
+    centre: gathered.front.delays.centre,
+    flaggedInputs,
+    level: front.level,
+    equaliser: front.equaliser,
     equaliserIsLost: asked.equaliser === 'measured' && asked['equaliser-out'] === undefined,
     rules: rulesOf(flags, context, gathered.flags),
     calibrated: inForce?.at ?? fitted?.calibrated,
@@ -122,7 +134,9 @@ export async function planObservation(
     ...(fitted && fitted.channelsWithout > 0
       ? [
           message('gains.channels-without', {
-            ...{ path, without: fitted.channelsWithout, of: frequenciesHz.length },
+            path,
+            without: fitted.channelsWithout,
+            of: frequenciesHz.length,
           }),
         ]
       : []),
@@ -130,7 +144,10 @@ export async function planObservation(
     ...unflagged(observation),
   ];
   return {
-    ...{ observation, observed, front, products },
+    observation,
+    observed,
+    front,
+    products,
     get warnings() {
       return [...warnings, ...unused];
     },

@@ -44,7 +44,9 @@ export function frontFacts({ account, plan, front }: RunOutcome): object {
   const { recording, telescope, spectra, delays } = plan.observed;
   const { samplesIn, spectra: made, saturated, missingSamples } = account;
   return {
-    ...{ samplesIn, spectra: made, saturated },
+    samplesIn,
+    spectra: made,
+    saturated,
     ...levelFacts(front.level),
     ...levelsFacts(front.equaliser),
     ...lossFacts(recording, missingSamples),
@@ -115,7 +117,10 @@ function imageFacts(
   return {
     paths,
     ...(everyS === undefined ? {} : { images, everyS, ...(leftOut > 0 && { leftOut }) }),
-    ...{ pixels, unit, imaging, ...directErrorFacts(predictedError) },
+    pixels,
+    unit,
+    imaging,
+    ...directErrorFacts(predictedError),
     ...(seen && { peak: seen.peak, betweenPixels: seen.betweenPixels }),
     ...(seen?.stokes && { stokes: seen.stokes.history }),
     ...(seen && observed.delays?.towards === undefined && coherenceFacts(coherence, seen.durationS)),
@@ -150,7 +155,9 @@ function beamLines(
     ...(saturated > 0
       ? [
           message('beams.saturated', {
-            ...{ values: saturated, part: saturated / Math.max(1, values * channels * beams.length), bits },
+            values: saturated,
+            part: saturated / Math.max(1, values * channels * beams.length),
+            bits,
           }),
         ]
       : []),
@@ -257,7 +264,8 @@ function imageLines(
       ? []
       : [
           message('image.left-out', {
-            ...{ images: leftOut, isSolving: observation.gains?.solve !== undefined },
+            images: leftOut,
+            isSolving: observation.gains?.solve !== undefined,
           }),
         ]),
     ...(predictedError === undefined ? [] : directErrorLines(predictedError)),
@@ -273,7 +281,9 @@ function imageLines(
 }
 
 const roundedBy = ({ plan: { observed }, front }: RunOutcome) => ({
-  ...{ type: observed.spectra.type, level: front.level, levels: front.equaliser },
+  type: observed.spectra.type,
+  level: front.level,
+  levels: front.equaliser,
 });
 
 function visibilityLines(

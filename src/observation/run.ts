@@ -171,7 +171,8 @@ export async function runObservation(asked: Observation, settings: RunSettings):
         const history = historyOf(settings.version, observation, k, reads(k));
         for (const path of product.paths) await mkdir(dirname(path), { recursive: true });
         const one = await product.make({
-          ...{ backend: machine[0], history },
+          backend: machine[0],
+          history,
           emit: onItem && ((item) => onItem({ ...item, product: k })),
         });
         made.push(new Guarded(product, one, () => made.every(({ failure }) => failure)));
@@ -181,7 +182,8 @@ export async function runObservation(asked: Observation, settings: RunSettings):
         { front, flaggedInputs, products: made.map((one) => one.composed) },
         machine,
         {
-          ...{ onProgress: settings.onProgress, stop: stop.signal },
+          onProgress: settings.onProgress,
+          stop: stop.signal,
           until: () => settings.stop?.aborted === true,
         },
       );
@@ -190,9 +192,15 @@ export async function runObservation(asked: Observation, settings: RunSettings):
       if (firstFailure && made.every(({ failure }) => failure)) throw firstFailure;
       const on = machine.map((one) => one.description).join(' and ');
       return {
-        ...{ plan, account, front: frontOutcome(plan, opened), backend: `${machine[0].kind}: ${on}` },
+        plan,
+        account,
+        front: frontOutcome(plan, opened),
+        backend: `${machine[0].kind}: ${on}`,
         products: made.map(({ planned: { name, paths: written, facts }, failure }) => ({
-          ...{ name, paths: written, facts: facts(), failure },
+          name,
+          paths: written,
+          facts: facts(),
+          failure,
         })),
       };
     } catch (error) {
@@ -208,7 +216,11 @@ function frontOutcome(plan: ObservationPlan, { opened }: OpenedRecording): Front
   const { level, equaliser, mirrored } = front;
   const isAsked = observation.front?.['float-taps'] === true && opened.kind === 'voltages';
   return {
-    ...{ level, equaliser, mirrored, phaseLoss: phaseLossOf(front.front), kurtosis: plan.kurtosis() },
+    level,
+    equaliser,
+    mirrored,
+    phaseLoss: phaseLossOf(front.front),
+    kurtosis: plan.kurtosis(),
     ...(isAsked && { floatTaps: { of: opened.type, widened: /^c?i8$/.test(opened.type) } }),
   };
 }
@@ -235,7 +247,10 @@ const sideFiles = ({ front, flags, gains, eop, orbits }: Observation): readonly 
     front?.equaliser === 'measured' ? undefined : front?.equaliser,
     front?.delays?.fixed,
     /\.json$/i.test(front?.delays?.track ?? '') ? front?.delays?.track : undefined,
-    ...[flags?.file, gains?.file, eop, orbits],
+    flags?.file,
+    gains?.file,
+    eop,
+    orbits,
   ].filter((path) => path !== undefined);
 
 /** After a signal or a full disk, finished parts are kept. After any other error no files remain. */

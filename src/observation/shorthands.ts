@@ -12,7 +12,10 @@ export const flagRules: Shorthand = {
     'channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; may be repeated',
   fill: (text) => {
     const rules: Record<'inputs' | 'channels' | 'times' | 'baselines', string[]> = {
-      ...{ inputs: [], channels: [], times: [], baselines: [] },
+      inputs: [],
+      channels: [],
+      times: [],
+      baselines: [],
     };
     let before = '';
     for (const word of String(text)

@@ -6,7 +6,8 @@ import { refuseNotLive, refuseNotOfRecordings, refuseUnsupported, supportTable }
 const voltages = { isLive: false, kind: 'voltages' } as const;
 const observed = (more: object, ...products: object[]) =>
   checkObservation({
-    ...{ corella: 1, source: { recording: 'v.sigmf-meta' } },
+    corella: 1,
+    source: { recording: 'v.sigmf-meta' },
     products: products.length > 0 ? products : [{ visibilities: 'x.uvh5' }],
     ...more,
   });

@@ -40,64 +40,79 @@ const leaveOut = 'leave it out; front.finer channelises it further';
 
 const unsupported: readonly Unsupported[] = [
   {
-    ...{ field: 'front.finer', with: 'voltages' },
+    field: 'front.finer',
+    with: 'voltages',
     why: 'is for channelised data, and voltages have no channels yet',
     fix: 'say how many with front.channels',
     applies: ({ front }, { kind }) => kind === 'voltages' && front?.finer !== undefined,
   },
   ...OF_VOLTAGES.map((name): Unsupported => ({
-    ...{ field: `front.${name}`, with: 'channelised data' },
-    ...{ why: 'is for voltages, and the data are channelised already', fix: leaveOut },
+    field: `front.${name}`,
+    with: 'channelised data',
+    why: 'is for voltages, and the data are channelised already',
+    fix: leaveOut,
     applies: ({ front }, { kind }) => kind === 'spectra' && isGiven(front, name),
   })),
   ...OF_CHANNELISERS.map((name): Unsupported => ({
-    ...{ field: `front.${name}`, with: 'channelised data, unless front.finer is given' },
-    ...{ why: 'is for voltages, and the data are channelised already', fix: leaveOut },
+    field: `front.${name}`,
+    with: 'channelised data, unless front.finer is given',
+    why: 'is for voltages, and the data are channelised already',
+    fix: leaveOut,
     applies: ({ front }, { kind }) =>
       kind === 'spectra' && front?.finer === undefined && isGiven(front, name),
   })),
   ...(['window', 'passband', 'coefficients'] as const).map((name): Unsupported => ({
-    ...{ field: `front.${name}`, with: 'front.filter' },
+    field: `front.${name}`,
+    with: 'front.filter',
     why: 'front.filter says what the filter is',
     fix: 'leave one of them out; front.taps may go with both',
     applies: ({ front }) => front?.filter !== undefined && front[name] !== undefined,
   })),
   ...(['window', 'passband'] as const).map((name): Unsupported => ({
-    ...{ field: `front.${name}`, with: 'front.coefficients' },
-    ...{ why: 'coefficients are the whole filter, used as they are', fix: 'leave one of them out' },
+    field: `front.${name}`,
+    with: 'front.coefficients',
+    why: 'coefficients are the whole filter, used as they are',
+    fix: 'leave one of them out',
     applies: ({ front }) => front?.coefficients !== undefined && front[name] !== undefined,
   })),
   {
-    ...{ field: 'front.equaliser', with: 'front.gain' },
+    field: 'front.equaliser',
+    with: 'front.gain',
     why: 'front.gain is one gain for all',
     fix: 'leave one of the two out',
     applies: ({ front }) => front?.equaliser !== undefined && front.gain !== undefined,
   },
   {
-    ...{ field: 'front.equaliser', with: 'front.bits: float' },
+    field: 'front.equaliser',
+    with: 'front.bits: float',
     why: 'channels of floats are not rounded',
     fix: 'give front.bits 8 or 4, or leave the equaliser out',
     applies: ({ front }) => front?.equaliser !== undefined && front.bits === 'float',
   },
   {
-    ...{ field: 'front.equaliser-out', with: 'front.equaliser left out' },
+    field: 'front.equaliser-out',
+    with: 'front.equaliser left out',
     why: 'no equaliser gains are asked for',
     fix: 'give front.equaliser: measured too',
     applies: ({ front }) => front?.['equaliser-out'] !== undefined && front.equaliser === undefined,
   },
   ...(['kurtosis-spectra', 'kurtosis-over', 'kurtosis-bursts'] as const).map((name): Unsupported => ({
-    ...{ field: `flags.${name}`, with: 'flags.kurtosis left out' },
-    ...{ why: 'kurtosis is not asked for', fix: 'give flags.kurtosis too' },
+    field: `flags.${name}`,
+    with: 'flags.kurtosis left out',
+    why: 'kurtosis is not asked for',
+    fix: 'give flags.kurtosis too',
     applies: ({ flags }) => !isGiven(flags, 'kurtosis') && flags?.[name] !== undefined,
   })),
   {
-    ...{ field: 'front.finer', with: 'front.delays' },
+    field: 'front.finer',
+    with: 'front.delays',
     why: 'finer channels are made of channels that were sampled without delays',
     fix: 'correlate the channels as they are, or leave the delays out',
     applies: ({ front }) => front?.finer !== undefined && front.delays !== undefined,
   },
   {
-    ...{ field: 'machine.cards', with: 'images (direct), beams, spectra' },
+    field: 'machine.cards',
+    with: 'images (direct), beams, spectra',
     why: 'several cards share the channels of a correlation alone',
     fix: 'name one card',
     applies: (observation) =>
@@ -108,7 +123,8 @@ const unsupported: readonly Unsupported[] = [
       ),
   },
   {
-    ...{ field: 'products.spectra', with: 'recordings of channelised data, as they are' },
+    field: 'products.spectra',
+    with: 'recordings of channelised data, as they are',
     why: 'the recording is channelised already, and would only be copied',
     fix: 'make finer channels of it with front.finer, or copy it with corella convert',
     applies: (observation, { kind, isLive }) =>
@@ -120,14 +136,16 @@ const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isProduct('spectra', one)),
   },
   {
-    ...{ field: 'products.spectra', with: 'front.delays.track' },
+    field: 'products.spectra',
+    with: 'front.delays.track',
     why: 'tracked spectra have their phases rotated, which their file cannot say',
     fix: 'leave the tracking out, or write visibilities',
     applies: (observation) =>
       observation.front?.delays?.track !== undefined && some(observation, (one) => isProduct('spectra', one)),
   },
   {
-    ...{ field: 'flags.baselines', with: 'images (direct), beams' },
+    field: 'flags.baselines',
+    with: 'images (direct), beams',
     why: 'direct images and beams have no visibilities, and so no pairs of stations to flag',
     fix: 'flag inputs, channels and times, or image visibilities',
     applies: (observation) =>
@@ -135,20 +153,23 @@ const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isDirect(one) || isProduct('beams', one)),
   },
   {
-    ...{ field: 'products.visibilities.van-vleck', with: 'values: sums' },
+    field: 'products.visibilities.van-vleck',
+    with: 'values: sums',
     why: 'sums are whole numbers as they were summed',
     fix: 'take means, or leave van-vleck out',
     applies: (observation) => some(observation, (one) => isSums(one) && isGiven(one, 'van-vleck')),
   },
   {
-    ...{ field: 'products.images.van-vleck', with: 'images (direct)' },
+    field: 'products.images.van-vleck',
+    with: 'images (direct)',
     why: 'direct images are made of the samples as they were rounded',
     fix: 'leave it out, or image visibilities',
     applies: (observation) =>
       some(observation, (one) => isDirect(one) && 'van-vleck' in one && one['van-vleck'] === true),
   },
   ...(['visibilities', 'images', 'gains'] as const).map((name): Unsupported => ({
-    ...{ field: `products.${name}.van-vleck`, with: 'front.bits: float' },
+    field: `products.${name}.van-vleck`,
+    with: 'front.bits: float',
     why: 'channels of floats are not rounded',
     fix: 'leave the correction out, or take 8 or 4 bits',
     applies: (observation) =>
@@ -156,7 +177,8 @@ const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isProduct(name, one) && isGiven(one, 'van-vleck')),
   })),
   ...(['visibilities', 'images', 'gains'] as const).map((name): Unsupported => ({
-    ...{ field: `products.${name}.van-vleck`, with: 'front.delays, of channelised data' },
+    field: `products.${name}.van-vleck`,
+    with: 'front.delays, of channelised data',
     why: 'delayed channels are floats: their phases are rotated',
     fix: 'leave the correction or the delays out',
     applies: (observation, { kind }) =>
@@ -165,20 +187,23 @@ const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isProduct(name, one) && isGiven(one, 'van-vleck')),
   })),
   {
-    ...{ field: 'products.visibilities.values', with: 'front.delays, of channelised data' },
+    field: 'products.visibilities.values',
+    with: 'front.delays, of channelised data',
     why: 'sums are whole numbers, and delayed channels are floats: their phases are rotated',
     fix: 'take means, or leave the delays out',
     applies: (observation, { kind }) =>
       kind === 'spectra' && observation.front?.delays !== undefined && some(observation, isSums),
   },
   {
-    ...{ field: 'products.visibilities.values', with: 'front.bits: float' },
+    field: 'products.visibilities.values',
+    with: 'front.bits: float',
     why: 'sums are whole numbers, and these channels are floats',
     fix: 'take means, or front.bits: 8',
     applies: (observation) => observation.front?.bits === 'float' && some(observation, isSums),
   },
   {
-    ...{ field: 'products.visibilities.values', with: 'front.equaliser: measured' },
+    field: 'products.visibilities.values',
+    with: 'front.equaliser: measured',
     why: 'sums stay as they were summed, and the equaliser gains of inputs and channels could not be undone',
     fix: 'take means, or write the equaliser gains of voltages with front.equaliser-out',
     applies: (observation) =>
@@ -187,7 +212,8 @@ const unsupported: readonly Unsupported[] = [
       some(observation, isSums),
   },
   {
-    ...{ field: 'gains.file', with: 'products without images, beams and calibrated visibilities' },
+    field: 'gains.file',
+    with: 'products without images, beams and calibrated visibilities',
     why: 'gains calibrate images and beams, and none are made',
     fix: 'leave the gains out, or ask for images or beams; of visibilities, for products.visibilities.calibrated',
     applies: (observation) =>
@@ -195,32 +221,40 @@ const unsupported: readonly Unsupported[] = [
       !some(observation, (one) => isProduct('images', one) || isProduct('beams', one) || isCalibrated(one)),
   },
   {
-    ...{ field: 'gains.solve', with: 'products without images' },
+    field: 'gains.solve',
+    with: 'products without images',
     why: 'solved gains calibrate images, and none are made',
     fix: 'ask for images; the product gains solves for gains alone',
     applies: (observation) =>
       observation.gains?.solve !== undefined && !some(observation, (one) => isProduct('images', one)),
   },
   {
-    ...{ field: 'gains.solve', with: 'beams' },
+    field: 'gains.solve',
+    with: 'beams',
     why: 'a beam would begin before there are gains, and its levels would change with each solution',
     fix: 'solve gains first (products.gains), and give them as gains.file',
     applies: (observation) =>
       observation.gains?.solve !== undefined && some(observation, (one) => isProduct('beams', one)),
   },
   {
-    ...{ field: 'products.visibilities.calibrated', with: 'gains.file left out' },
-    ...{ why: 'there are no gains', fix: 'give gains.file' },
+    field: 'products.visibilities.calibrated',
+    with: 'gains.file left out',
+    why: 'there are no gains',
+    fix: 'give gains.file',
     applies: (observation) => observation.gains?.file === undefined && some(observation, isCalibrated),
   },
   {
-    ...{ field: 'flags.keep-bursts', with: 'flags.interference left out' },
-    ...{ why: 'is for flags.interference', fix: 'add it, or leave this out' },
+    field: 'flags.keep-bursts',
+    with: 'flags.interference left out',
+    why: 'is for flags.interference',
+    fix: 'add it, or leave this out',
     applies: ({ flags }) => isGiven(flags, 'keep-bursts') && !isGiven(flags, 'interference'),
   },
   {
-    ...{ field: 'flags.out', with: 'nothing that is flagged' },
-    ...{ why: 'has nothing to write', fix: 'add flags.inputs, flags.file or flags.interference' },
+    field: 'flags.out',
+    with: 'nothing that is flagged',
+    why: 'has nothing to write',
+    fix: 'add flags.inputs, flags.file or flags.interference',
     applies: ({ flags }) =>
       isGiven(flags, 'out') &&
       !['inputs', 'channels', 'times', 'baselines', 'file', 'interference'].some((name) =>
@@ -228,8 +262,10 @@ const unsupported: readonly Unsupported[] = [
       ),
   },
   ...(['threshold', 'loop-gain', 'auto-threshold', 'auto-mask'] as const).map((name): Unsupported => ({
-    ...{ field: `products.images.${name}`, with: 'products.images.clean left out' },
-    ...{ why: 'is for CLEAN', fix: 'add products.images.clean' },
+    field: `products.images.${name}`,
+    with: 'products.images.clean left out',
+    why: 'is for CLEAN',
+    fix: 'add products.images.clean',
     applies: (observation) =>
       some(
         observation,
@@ -237,15 +273,19 @@ const unsupported: readonly Unsupported[] = [
       ),
   })),
   ...(['clean', 'cube', 'stokes', 'beam', 'beam-corrected'] as const).map((name): Unsupported => ({
-    ...{ field: `products.images.${name}`, with: 'a series from a file of visibilities' },
-    ...{ why: 'is for one image, not for a series', fix: 'leave out products.images.every, or this' },
+    field: `products.images.${name}`,
+    with: 'a series from a file of visibilities',
+    why: 'is for one image, not for a series',
+    fix: 'leave out products.images.every, or this',
     applies: (observation, { kind }) =>
       kind === 'visibilities' &&
       some(observation, (one) => isProduct('images', one) && one.every !== undefined && isGiven(one, name)),
   })),
   {
-    ...{ field: 'products.images.picture', with: 'a series from a file of visibilities' },
-    ...{ why: 'a series has its animation', fix: 'leave it out' },
+    field: 'products.images.picture',
+    with: 'a series from a file of visibilities',
+    why: 'a series has its animation',
+    fix: 'leave it out',
     applies: (observation, { kind }) =>
       kind === 'visibilities' &&
       some(
@@ -254,8 +294,10 @@ const unsupported: readonly Unsupported[] = [
       ),
   },
   {
-    ...{ field: 'products.images.sheet', with: 'products.images.every left out' },
-    ...{ why: 'is for a series', fix: 'give products.images.every, or leave it out' },
+    field: 'products.images.sheet',
+    with: 'products.images.every left out',
+    why: 'is for a series',
+    fix: 'give products.images.every, or leave it out',
     applies: (observation, { isLive }) =>
       !isLive &&
       some(
@@ -264,7 +306,8 @@ const unsupported: readonly Unsupported[] = [
       ),
   },
   {
-    ...{ field: 'products.images.element', with: 'products.images.beam-corrected left out' },
+    field: 'products.images.element',
+    with: 'products.images.beam-corrected left out',
     why: 'is for beam-corrected images',
     fix: 'add products.images.beam-corrected, or leave it out',
     applies: (observation) =>
@@ -274,7 +317,8 @@ const unsupported: readonly Unsupported[] = [
       ),
   },
   {
-    ...{ field: 'products.images.weights', with: 'images of recordings and live data' },
+    field: 'products.images.weights',
+    with: 'images of recordings and live data',
     why: 'Briggs weights need all visibilities at once',
     fix: 'give natural or uniform, or write visibilities and image those',
     applies: (observation, { kind }) =>
@@ -282,21 +326,24 @@ const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isProduct('images', one) && (one.weights ?? '').startsWith('briggs')),
   },
   {
-    ...{ field: 'products.images.weights', with: 'images (direct)' },
+    field: 'products.images.weights',
+    with: 'images (direct)',
     why: 'direct images weight every visibility alike',
     fix: 'leave the weights out, or image visibilities',
     applies: (observation) =>
       some(observation, (one) => isDirect(one) && 'weights' in one && one.weights === 'uniform'),
   },
   {
-    ...{ field: 'products.images.kernel', with: 'images from visibilities' },
+    field: 'products.images.kernel',
+    with: 'images from visibilities',
     why: 'is for direct images: those from visibilities are gridded in u, v and w, with kernels of their own',
     fix: 'leave it out, or ask for method: direct',
     applies: (observation) =>
       some(observation, (one) => isProduct('images', one) && !isDirect(one) && (one.kernel ?? 5) !== 5),
   },
   {
-    ...{ field: 'products.visibilities.values', with: 'front.delays.track' },
+    field: 'products.visibilities.values',
+    with: 'front.delays.track',
     why: 'sums are whole numbers, and tracked data are unphased afterwards',
     fix: 'take means, or do not track',
     applies: (observation) => observation.front?.delays?.track !== undefined && some(observation, isSums),
@@ -336,57 +383,74 @@ const ofVisibilities: readonly NotUsed[] = [
 /** Fields that a run on visibilities does not use: it skips the front end and its units. */
 const notOfVisibilities: readonly NotUsed[] = [
   {
-    ...{ field: 'front', why: 'is for voltages and channelised data, and these are visibilities' },
+    field: 'front',
+    why: 'is for voltages and channelised data, and these are visibilities',
     fix: 'leave it out',
     given: ({ front }) => front,
   },
   ...(['kurtosis', 'kurtosis-spectra', 'kurtosis-over', 'kurtosis-bursts'] as const).map((name) => ({
-    ...{ field: `flags.${name}`, why: 'is for voltages and channelised data' },
+    field: `flags.${name}`,
+    why: 'is for voltages and channelised data',
     fix: 'leave it out; flags.interference finds interference in visibilities',
     given: ({ flags }: Observation) => (isGiven(flags, name) ? true : undefined),
   })),
   ...(['duration', 'channels', 'interface', 'epoch', 'meta'] as const).map((name) => ({
-    ...{ field: `source.${name}`, why: 'is for other sources', fix: 'leave it out' },
+    field: `source.${name}`,
+    why: 'is for other sources',
+    fix: 'leave it out',
     given: ({ source }: Observation) => source[name],
   })),
   ...(['start', 'end', 'for', 'log', 'page'] as const).map((field) => ({
-    ...{ field, why: 'is for live data', fix: 'leave it out; source.from and source.to choose times' },
+    field,
+    why: 'is for live data',
+    fix: 'leave it out; source.from and source.to choose times',
     given: (observation: Observation) => observation[field],
   })),
   {
-    ...{ field: 'stations', why: 'visibilities are of the stations in their file' },
+    field: 'stations',
+    why: 'visibilities are of the stations in their file',
     fix: 'leave it out; products.visibilities.antennas chooses some',
     given: ({ stations }) => stations,
   },
   ...(['solve', 'every', 'lag', 'min-baseline', 'element', 'diffuse'] as const).map((name) => ({
-    ...{ field: `gains.${name}`, why: 'is for gains that are solved while data arrive' },
+    field: `gains.${name}`,
+    why: 'is for gains that are solved while data arrive',
     fix: 'ask for the product gains, and give its file as gains.file in another observation',
     given: ({ gains }: Observation) => gains?.[name],
   })),
   ...(['cards', 'self-check'] as const).map((name) => ({
-    ...{ field: `machine.${name}`, why: 'is for voltages and channelised data', fix: 'leave it out' },
+    field: `machine.${name}`,
+    why: 'is for voltages and channelised data',
+    fix: 'leave it out',
     given: ({ machine }: Observation) => machine?.[name],
   })),
   ...(['spectra', 'beams'] as const).map((name) => ({
-    ...{ field: `products.${name}`, why: 'is made of voltages or channelised data' },
+    field: `products.${name}`,
+    why: 'is made of voltages or channelised data',
     fix: 'give source.recording',
     given: (observation: Observation) => some(observation, (one) => isProduct(name, one)) || undefined,
   })),
   ...(['integration', 'align', 'values', 'van-vleck', 'file-every'] as const).map((name) => ({
-    ...{ field: `products.visibilities.${name}`, why: 'is for correlating' },
+    field: `products.visibilities.${name}`,
+    why: 'is for correlating',
     fix: 'leave it out; products.visibilities.average-time makes longer integrations',
     given: someOf('visibilities', (one) => isGiven(one, name)),
   })),
   ...(['integration', 'align', 'van-vleck'] as const).map((name) => ({
-    ...{ field: `products.gains.${name}`, why: 'is for recordings and live data', fix: 'leave it out' },
+    field: `products.gains.${name}`,
+    why: 'is for recordings and live data',
+    fix: 'leave it out',
     given: someOf('gains', (one) => isGiven(one, name)),
   })),
   ...(['align', 'van-vleck', 'file-every'] as const).map((name) => ({
-    ...{ field: `products.images.${name}`, why: 'is for recordings and live data', fix: 'leave it out' },
+    field: `products.images.${name}`,
+    why: 'is for recordings and live data',
+    fix: 'leave it out',
     given: someOf('images', (one) => isGiven(one, name)),
   })),
   {
-    ...{ field: 'products.images.method', why: 'direct images are made of voltages or channelised data' },
+    field: 'products.images.method',
+    why: 'direct images are made of voltages or channelised data',
     fix: 'leave it out, or image the recording',
     given: someOf('images', isDirect),
   },
@@ -402,19 +466,26 @@ const notOfVisibilities: readonly NotUsed[] = [
 const notOfRecordings: readonly NotUsed[] = [
   ...ofVisibilities,
   ...(['channels', 'interface', 'epoch', 'meta'] as const).map((field) => ({
-    ...{ field: `source.${field}`, why: 'is for live data', fix: 'leave it out' },
+    field: `source.${field}`,
+    why: 'is for live data',
+    fix: 'leave it out',
     given: ({ source }: Observation) => source[field],
   })),
   ...(['start', 'end', 'for'] as const).map((field) => ({
-    ...{ field, why: 'is for live data', fix: 'give source.from and source.to of a recording' },
+    field,
+    why: 'is for live data',
+    fix: 'give source.from and source.to of a recording',
     given: (observation: Observation) => observation[field],
   })),
   ...(['every', 'lag', 'min-baseline', 'element', 'diffuse'] as const).map((field) => ({
-    ...{ field: `gains.${field}`, why: 'is for gains.solve', fix: 'add it, or leave this out' },
+    field: `gains.${field}`,
+    why: 'is for gains.solve',
+    fix: 'add it, or leave this out',
     given: ({ gains }: Observation) => (gains?.solve === undefined ? gains?.[field] : undefined),
   })),
   {
-    ...{ field: 'gains.solve', why: 'one image of everything begins before there are gains' },
+    field: 'gains.solve',
+    why: 'one image of everything begins before there are gains',
     fix: 'give products.images.every; or solve gains first, and give them as gains.file',
     given: ({ gains, products }) =>
       gains?.solve !== undefined &&
@@ -423,17 +494,23 @@ const notOfRecordings: readonly NotUsed[] = [
         : undefined,
   },
   {
-    ...{ field: 'machine.self-check', why: 'is for live data', fix: 'leave it out' },
+    field: 'machine.self-check',
+    why: 'is for live data',
+    fix: 'leave it out',
     given: ({ machine }) => machine?.['self-check'],
   },
   {
-    ...{ field: 'products.visibilities.file-every', why: 'a recording makes one file', fix: 'leave it out' },
+    field: 'products.visibilities.file-every',
+    why: 'a recording makes one file',
+    fix: 'leave it out',
     given: (observation) =>
       some(observation, (one) => isProduct('visibilities', one) && one['file-every'] !== undefined) ||
       undefined,
   },
   {
-    ...{ field: 'products.images.file-every', why: 'a recording makes one file', fix: 'leave it out' },
+    field: 'products.images.file-every',
+    why: 'a recording makes one file',
+    fix: 'leave it out',
     given: (observation) =>
       some(observation, (one) => isProduct('images', one) && one['file-every'] !== undefined) || undefined,
   },
@@ -448,11 +525,9 @@ const notOfRecordings: readonly NotUsed[] = [
       ) || undefined,
   })),
   {
-    ...{
-      field: 'products.images.cube',
-      why: 'a series averages its channels',
-      fix: 'leave out every, or cube',
-    },
+    field: 'products.images.cube',
+    why: 'a series averages its channels',
+    fix: 'leave out every, or cube',
     given: (observation) =>
       some(observation, (one) => isProduct('images', one) && one.cube === true && one.every !== undefined) ||
       undefined,
@@ -463,7 +538,9 @@ const notOfRecordings: readonly NotUsed[] = [
 const notLive: readonly NotUsed[] = [
   ...ofVisibilities,
   ...(['from', 'to', 'duration'] as const).map((field) => ({
-    ...{ field: `source.${field}`, why: 'is for recordings', fix: 'give start, end or for' },
+    field: `source.${field}`,
+    why: 'is for recordings',
+    fix: 'give start, end or for',
     given: ({ source }: Observation) => source[field],
   })),
   ...(
@@ -472,48 +549,63 @@ const notLive: readonly NotUsed[] = [
       ...(['stored-pair', 'seconds-of', 'column', 'target'] as const),
     ] as const
   ).map((field) => ({
-    ...{ field: `source.${field}`, why: 'is for files', fix: 'leave it out' },
+    field: `source.${field}`,
+    why: 'is for files',
+    fix: 'leave it out',
     given: ({ source }: Observation) => source[field],
   })),
   ...(['sample-type', 'inputs', 'start', 'meta'] as const).map((field) => ({
     field: `source.${field}`,
-    ...{ why: 'is for streams of plain samples; packets say it themselves', fix: 'leave it out' },
+    why: 'is for streams of plain samples; packets say it themselves',
+    fix: 'leave it out',
     given: ({ source }: Observation) => (source.stream === undefined ? source[field] : undefined),
   })),
   ...(['format', 'epoch'] as const).map((field) => ({
-    ...{ field: `source.${field}`, why: 'is for packets', fix: 'leave it out' },
+    field: `source.${field}`,
+    why: 'is for packets',
+    fix: 'leave it out',
     given: ({ source }: Observation) => (source.stream === undefined ? undefined : source[field]),
   })),
   {
-    ...{ field: 'source.interface', why: 'is by which a group is joined, with source.listen' },
+    field: 'source.interface',
+    why: 'is by which a group is joined, with source.listen',
     fix: 'leave it out',
     given: ({ source }) => (source.listen === undefined ? source.interface : undefined),
   },
   {
-    ...{ field: 'front.float-taps', why: 'live 8-bit samples are filtered with taps of 16 bits' },
+    field: 'front.float-taps',
+    why: 'live 8-bit samples are filtered with taps of 16 bits',
     fix: 'leave it out, or record and correlate the recording',
     given: ({ front }) => front?.['float-taps'] === true || undefined,
   },
   {
-    ...{ field: 'front.equaliser', why: 'live data cannot be read ahead to measure the equaliser gains' },
+    field: 'front.equaliser',
+    why: 'live data cannot be read ahead to measure the equaliser gains',
     fix: 'measure them on a recording (front.equaliser-out writes them) and give that file',
     given: ({ front }) => (front?.equaliser === 'measured' ? true : undefined),
   },
   {
-    ...{ field: 'front.equaliser-out', why: 'live equaliser gains come from a file' },
+    field: 'front.equaliser-out',
+    why: 'live equaliser gains come from a file',
     fix: 'leave it out; a run of a recording measures and writes them',
     given: ({ front }) => front?.['equaliser-out'],
   },
   {
-    ...{ field: 'gains.cross-hand', why: 'live images show the total intensity', fix: 'leave it out' },
+    field: 'gains.cross-hand',
+    why: 'live images show the total intensity',
+    fix: 'leave it out',
     given: ({ gains }) => gains?.['cross-hand'],
   },
   {
-    ...{ field: 'machine.cards', why: 'live data go to one card', fix: 'name one card' },
+    field: 'machine.cards',
+    why: 'live data go to one card',
+    fix: 'name one card',
     given: ({ machine }) => ((machine?.cards?.length ?? 0) > 1 ? true : undefined),
   },
   {
-    ...{ field: 'products.images.cube', why: 'a series averages its channels', fix: 'leave it out' },
+    field: 'products.images.cube',
+    why: 'a series averages its channels',
+    fix: 'leave it out',
     given: someOf('images', ({ cube }) => cube === true),
   },
   ...(['beam-corrected', 'element'] as const).map((field) => ({
@@ -523,15 +615,21 @@ const notLive: readonly NotUsed[] = [
     given: someOf('images', (one) => (one[field] ?? false) !== false),
   })),
   {
-    ...{ field: 'products.images.feeds', why: 'live images show the total intensity', fix: 'leave it out' },
+    field: 'products.images.feeds',
+    why: 'live images show the total intensity',
+    fix: 'leave it out',
     given: someOf('images', ({ feeds }) => feeds !== undefined),
   },
   {
-    ...{ field: 'products.images.file-every', why: 'is for .fits', fix: 'leave it out, or name a .fits' },
+    field: 'products.images.file-every',
+    why: 'is for .fits',
+    fix: 'leave it out, or name a .fits',
     given: someOf('images', (one) => one['file-every'] !== undefined && !isFits(one.images)),
   },
   {
-    ...{ field: 'products.images.sheet', why: 'is for .fits', fix: 'leave it out, or name a .fits' },
+    field: 'products.images.sheet',
+    why: 'is for .fits',
+    fix: 'leave it out, or name a .fits',
     given: someOf('images', ({ sheet, images }) => sheet === true && !isFits(images)),
   },
 ];

@@ -61,7 +61,12 @@ function parse(datagram: Uint8Array): ParsedPacket<ChipsHeader> | RefusedPacket 
     return invalid(`${datagram.length} bytes do not hold ${channels} channels of ${INPUTS} inputs`);
   }
   const header = {
-    ...{ board, tuning, channels, subbands, subband, boards },
+    board,
+    tuning,
+    channels,
+    subbands,
+    subband,
+    boards,
     firstChannel: view.getUint16(6),
     sequence: view.getBigUint64(8),
   };

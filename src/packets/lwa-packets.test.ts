@@ -19,8 +19,14 @@ describe('CHIPS by hand', () => {
     const packet = chips.parse(datagram);
     assert.ok(!('refused' in packet));
     assert.deepEqual(packet.header, {
-      ...{ board: 2, tuning: 1, channels: 2, subbands: 1, subband: 0, boards: 16 },
-      ...{ firstChannel: 1128, sequence: 25_001n },
+      board: 2,
+      tuning: 1,
+      channels: 2,
+      subbands: 1,
+      subband: 0,
+      boards: 16,
+      firstChannel: 1128,
+      sequence: 25_001n,
     });
     assert.deepEqual(packet.payload, payload);
     assert.deepEqual(chips.write(packet.header, packet.payload), datagram);
@@ -97,8 +103,15 @@ describe('SNAP2 by hand', () => {
     const packet = snap2.parse(datagram);
     assert.ok(!('refused' in packet));
     assert.deepEqual(packet.header, {
-      ...{ sequence: 9600n, syncTime: 1_700_000_000, signals: 4, signalsInAll: 12 },
-      ...{ channels: 3, channelsInAll: 6, block: 1, firstChannel: 1003, firstSignal: 8 },
+      sequence: 9600n,
+      syncTime: 1_700_000_000,
+      signals: 4,
+      signalsInAll: 12,
+      channels: 3,
+      channelsInAll: 6,
+      block: 1,
+      firstChannel: 1003,
+      firstSignal: 8,
     });
     assert.deepEqual(snap2.write(packet.header, packet.payload), datagram);
   });

@@ -18,8 +18,14 @@ describe('MWA packets by hand', () => {
     const packet = mwa.parse(datagram);
     assert.ok(!('refused' in packet));
     assert.deepEqual(packet.header, {
-      ...{ kind: 'critical', coarseChannel: 137, input: 25, gpsSecond: 1_425_000_008, packet: 624 },
-      ...{ sender: 1, token: 0x1234, spare: [0, 0, 0] },
+      kind: 'critical',
+      coarseChannel: 137,
+      input: 25,
+      gpsSecond: 1_425_000_008,
+      packet: 624,
+      sender: 1,
+      token: 0x1234,
+      spare: [0, 0, 0],
     });
     assert.deepEqual(mwa.write(packet.header, packet.payload), datagram);
     // Spare bytes are preserved.

@@ -79,7 +79,12 @@ describe('verdicts', () => {
     const [place] = placesOf(stream, 1).slice(-1);
     const packet = soundPacket(stream, place);
     assert.deepEqual(verdictOf(packet, stream.plan), {
-      ...{ code: 0, tick: 9600n, lane: 2, fragment: 1, session: 1_700_000_000n, payloadAt: 32 },
+      code: 0,
+      tick: 9600n,
+      lane: 2,
+      fragment: 1,
+      session: 1_700_000_000n,
+      payloadAt: 32,
     });
     packet[31] = 1;
     const nothing = { tick: 0n, lane: 0, fragment: 0, session: 0n, payloadAt: 0 };

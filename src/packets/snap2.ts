@@ -157,7 +157,12 @@ function guess(packets: readonly ParsedPacket<Snap2Header>[], { rateHz }: GuessH
   const [firstSignal, firstChannel] = [firstSignals[0], firstChannels[0]];
   return {
     options: {
-      ...{ signals, signalsPerPacket, firstSignal, channels, channelsPerPacket, firstChannel },
+      signals,
+      signalsPerPacket,
+      firstSignal,
+      channels,
+      channelsPerPacket,
+      firstChannel,
       ...(rateHz === undefined ? {} : { spectrumRateHz: rationalOf(rateHz) }),
     },
   };

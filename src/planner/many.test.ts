@@ -24,12 +24,22 @@ describe('many machines', () => {
   }));
   const workload = workloadOf({
     telescope: {
-      ...{ name: 'square', title: 'a square', stations, polarisations: 2, beamExponent: 0 },
-      ...{ site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 }, band: { lowHz: 1e6, highHz: 1e9 } },
+      name: 'square',
+      title: 'a square',
+      stations,
+      polarisations: 2,
+      beamExponent: 0,
+      site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 },
+      band: { lowHz: 1e6, highHz: 1e9 },
       recording: { centreFrequencyHz: 29.5e6, sampleRateHz: 1e6, channels: 10, bits: 4 },
     },
-    ...{ input: 'voltages', taps: 8, cadenceS: 0.1, calibrateEveryS: 10, pixels: 64 },
-    ...{ field: { kind: 'all-sky' }, kernelSize: 5 },
+    input: 'voltages',
+    taps: 8,
+    cadenceS: 0.1,
+    calibrateEveryS: 10,
+    pixels: 64,
+    field: { kind: 'all-sky' },
+    kernelSize: 5,
   });
   const machine = { title: 'a machine', countedAs: 'machine', memoryBytes: 1e12 } as const;
 

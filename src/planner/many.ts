@@ -39,7 +39,8 @@ export function manyMachines({ workload, roads, cheaper }: Plan): ManyMachines {
   const integrationBytes = NUMBER_BYTES * channels * baselineCount(stations) * (2 * polarisations ** 2 + 1);
   return {
     telescope: {
-      ...{ machines, channels: perMachine },
+      machines,
+      channels: perMachine,
       toEachBitsPerS: perMachine * bitsPerChannel,
       toAllBitsPerS: channels * bitsPerChannel,
     },

@@ -57,7 +57,10 @@ function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): r
   const precision = suitsHalves({ kernelSize, samples: spectraPerBlock }) ? 'half' : 'split';
   const bytesPerChannel = gridBytes(box, spectraPerBlock, polarisations, precision);
   const channelsOfGrids = channelsAtOnce({
-    ...{ channels, bytesPerChannel, scratchBytes: DIRECT_GRID_BYTES, multiprocessors: MULTIPROCESSORS },
+    channels,
+    bytesPerChannel,
+    scratchBytes: DIRECT_GRID_BYTES,
+    multiprocessors: MULTIPROCESSORS,
     multiprocessorsPerChannel: planSampling(workload, { box, precision, steps: spectraPerBlock })
       .multiprocessors,
   });

@@ -84,7 +84,12 @@ export async function runPlan(
   const { elapsedS, card } = await timeImages(road, backend, telescope, workload, piece);
   const measuredS = elapsedS / piece.images;
   return {
-    ...{ road, ...piece, predictedS, measuredS, ratio: measuredS / predictedS, elapsedS },
+    road,
+    ...piece,
+    predictedS,
+    measuredS,
+    ratio: measuredS / predictedS,
+    elapsedS,
     dataS: (piece.images * piece.spectra) / workload.channelWidthHz,
     ...(card && { card: compareSteps(road, plan, card, piece.images) }),
   };
@@ -92,8 +97,13 @@ export async function runPlan(
 
 /** The timed step of each kernel; calibration is not run. */
 const stepOf = {
-  ...{ channelise: 'channelise', correlate: 'correlate', image: 'image', 'direct image': 'image' },
-  ...{ finish: 'finish', calibrate: undefined, beams: undefined },
+  channelise: 'channelise',
+  correlate: 'correlate',
+  image: 'image',
+  'direct image': 'image',
+  finish: 'finish',
+  calibrate: undefined,
+  beams: undefined,
 } as const satisfies Record<KernelName, CardStep | undefined>;
 
 function compareSteps(

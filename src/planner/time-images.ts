@@ -67,17 +67,25 @@ export const timeImages = (
     await runSession(
       source,
       {
-        ...{ backend, telescope, channels, integrationS: everyS, align: 'first-sample' },
+        backend,
+        telescope,
+        channels,
+        integrationS: everyS,
+        align: 'first-sample',
         frequenciesHz: spectraOfFront({ source, channels }).frequenciesHz,
         flaggedInputs: inputsNamed(leftOut, source.inputs, polarisations, telescope.stations, 'plan'),
         integrations: 'for nobody',
         imaging: {
-          ...{ everyS, road, method: 'flat', weight: 'natural' },
+          everyS,
+          road,
+          method: 'flat',
+          weight: 'natural',
           image: { pixels, field, kernelSize },
         },
       },
       {
-        ...{ integration: () => Promise.resolve(), image: count },
+        integration: () => Promise.resolve(),
+        image: count,
         noImage: (why) => refuse('plan', `an image of noise failed: ${why}`, 'report it'),
       },
       { until: () => made >= WARM_UP_IMAGES + piece.images },
@@ -111,7 +119,12 @@ function noiseOf(
       return all;
     };
     const source: Source = {
-      ...{ ...facts, kind: 'spectra', type, channels, channelWidthHz, spectrumRateHz: channelWidthHz },
+      ...facts,
+      kind: 'spectra',
+      type,
+      channels,
+      channelWidthHz,
+      spectrumRateHz: channelWidthHz,
       frequenciesHz: Float64Array.from({ length: channels }, (_, c) => lowestHz + (c + 0.5) * channelWidthHz),
       blocks: (most) => {
         const samples = wholePart(spectra, most);
@@ -125,7 +138,10 @@ function noiseOf(
   const plan = channelisePlanOf(workload, inputs, Math.ceil(spectra / blocksPerImage));
   const sampleRateHz = plan.channels * channelWidthHz;
   const source: Source = {
-    ...{ ...facts, kind: 'voltages', type: 'ci8', sampleRateHz },
+    ...facts,
+    kind: 'voltages',
+    type: 'ci8',
+    sampleRateHz,
     centreFrequencyHz: lowestHz + sampleRateHz / 2,
     blocks: (samples) => {
       const bytes = bytesFor('voltages', 2 * inputs * samples);

@@ -79,7 +79,9 @@ export async function foldFilterbank(file: Filterbank, options: FoldOptions): Pr
   };
   const profile = joined(1, () => 0);
   return {
-    ...{ bins, profile, ...bestBoxcar(profile) },
+    bins,
+    profile,
+    ...bestBoxcar(profile),
     overTime: joined(subIntegrations, (part) => part),
     overFrequency: joined(subBands, (_, band) => band),
   };

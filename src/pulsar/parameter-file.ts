@@ -32,7 +32,9 @@ export function parseParameters(text: string, path: string): PulsarParameters {
     number('F0') ?? (period === undefined ? refuse(path, 'has neither F0 nor P0', 'give one') : 1 / period);
   const days = number('PEPOCH');
   return {
-    ...{ frequencyHz, frequencyRateHzS: number('F1') ?? 0, dm: number('DM') },
+    frequencyHz,
+    frequencyRateHzS: number('F1') ?? 0,
+    dm: number('DM'),
     epoch: days === undefined ? undefined : fromJulianDate(Math.floor(days) + 2_400_000.5, days % 1),
     name: found.get('PSRJ') ?? found.get('PSR') ?? found.get('PSRB'),
   };

@@ -18,7 +18,9 @@ const scaleOf = (values: Float64Array): ColourScale => {
   const sorted = values.filter(Number.isFinite).sort();
   const [low, high] = [sorted[Math.floor(sorted.length / 100)] ?? 0, sorted[sorted.length - 1] ?? 1];
   return {
-    ...{ palette: 'brightness', exponent: 1, label: 'standard deviations' },
+    palette: 'brightness',
+    exponent: 1,
+    label: 'standard deviations',
     ...(high > low ? { low, high } : { low: low - 1, high: low + 1 }),
   };
 };
@@ -37,21 +39,25 @@ export function foldPicture(
   const x = { label: 'phase (turns)', range: [0, 1] as const };
   const panels: readonly HeatMap[] = [
     {
-      ...{ title: `${title}: over time`, x, y: { label: 'time (s)', range: [0, durationS] as const } },
-      ...{ rows: overTime.length / bins, columns: bins, values: overTime, scale: scaleOf(overTime) },
+      title: `${title}: over time`,
+      x,
+      y: { label: 'time (s)', range: [0, durationS] as const },
+      rows: overTime.length / bins,
+      columns: bins,
+      values: overTime,
+      scale: scaleOf(overTime),
     },
     {
-      ...{ title: 'over frequency', x },
+      title: 'over frequency',
+      x,
       y: {
         label: 'frequency (MHz)',
         range: [frequenciesMHz[0], frequenciesMHz[frequenciesMHz.length - 1]] as const,
       },
-      ...{
-        rows: overFrequency.length / bins,
-        columns: bins,
-        values: overFrequency,
-        scale: scaleOf(overFrequency),
-      },
+      rows: overFrequency.length / bins,
+      columns: bins,
+      values: overFrequency,
+      scale: scaleOf(overFrequency),
     },
   ];
   const { width, height, shapes } = linePlots([
@@ -87,7 +93,10 @@ export function searchPicture({ candidates, dms, bestSnr }: Searched, title: str
     y: { label: 'DM (pc/cm³)', range: [dms[0], Math.max(dms[dms.length - 1], dms[0] + 1)] },
     series: [
       {
-        ...{ name: 'candidates', drawn: 'dots', size: 4, unnamed: true },
+        name: 'candidates',
+        drawn: 'dots',
+        size: 4,
+        unnamed: true,
         x: candidates.map(({ timeS }) => timeS),
         y: candidates.map(({ dm }) => dm),
       },

@@ -22,8 +22,13 @@ const frequencyOf = (c: number): number => 150e6 - c * 0.5e6;
 async function written(kind: 'pulsar' | 'burst' | 'noise'): Promise<string> {
   const path = join(temporaryFolder('pulsar'), `${kind}.fil`);
   const writer = await createFilterbank(path, {
-    ...{ firstChannelHz: frequencyOf(0), channelStepHz: -0.5e6, channels: CHANNELS, planes: 1, bits: 32 },
-    ...{ start: parseInstant('2026-06-21T04:00:00Z'), valueS: VALUE_S },
+    firstChannelHz: frequencyOf(0),
+    channelStepHz: -0.5e6,
+    channels: CHANNELS,
+    planes: 1,
+    bits: 32,
+    start: parseInstant('2026-06-21T04:00:00Z'),
+    valueS: VALUE_S,
   });
   const random = randomStream(3, 'pulsar');
   const values = new Float32Array(CHANNELS * VALUES);

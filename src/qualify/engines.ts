@@ -91,7 +91,9 @@ function sourceOf(set: SampleSet): VoltageSource & KnownLength {
   const block: VoltageBlock = { type, inputs, samples, voltages, gaps, start: START };
   return {
     kind: 'voltages',
-    ...{ type, inputs, samples },
+    type,
+    inputs,
+    samples,
     polarisations: set.polarisations,
     sampleRateHz: set.sampleRateHz,
     centreFrequencyHz: set.centreFrequencyHz,

@@ -44,8 +44,13 @@ describe('what the figures are compared with', () => {
 
   it('spectra of white noise repeat by their filter: counted out for a filter of two taps', () => {
     const plan = planChannelise({
-      ...{ channels: 2, taps: 2, inputs: 1, polarisations: 1, blockSamples: 16 },
-      ...{ inputType: 'cf32', outputType: 'cf32' },
+      channels: 2,
+      taps: 2,
+      inputs: 1,
+      polarisations: 1,
+      blockSamples: 16,
+      inputType: 'cf32',
+      outputType: 'cf32',
     });
     const { prototype, samplesPerSpectrum: step } = plan;
     let [energy, shifted] = [0, 0];

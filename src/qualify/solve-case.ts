@@ -61,7 +61,10 @@ export const solve = (
     const baselines = baselineCount(STATIONS);
     const data = observed(truth, channels, 1 / SIGNAL_TO_NOISE);
     const plan = planCalibration({
-      ...{ stations: STATIONS, polarisations: 1, channels, referenceStation: 0 },
+      stations: STATIONS,
+      polarisations: 1,
+      channels,
+      referenceStation: 0,
       ...(iterations !== undefined && { iterations: { kind: 'fixed', count: iterations } }),
     });
     const calibrator = closers.keep(await prepareCalibrator(plan, backend));

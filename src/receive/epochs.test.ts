@@ -64,7 +64,9 @@ for (const by of ['typescript', ...natives] as const)
         const packets = [...counted(2n ** 53n - 2n, 20), ...counted(0n, 20)];
         const from = { capture: await captureOf(folder, packets) };
         const { events, starts, account } = await received({
-          ...{ ...settings, by, from },
+          ...settings,
+          by,
+          from,
           epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
         });
         assert.deepEqual(events, ['undated 0', 'session 1']);
@@ -74,7 +76,11 @@ for (const by of ['typescript', ...natives] as const)
 
     it('a first epoch over a day from the wall clock is reported', { skip }, async () => {
       const rated = snap2.plan({
-        ...{ signals: 2, signalsPerPacket: 2, channels: 2, channelsPerPacket: 2, firstChannel: 1000 },
+        signals: 2,
+        signalsPerPacket: 2,
+        channels: 2,
+        channelsPerPacket: 2,
+        firstChannel: 1000,
         spectrumRateHz: rational(25_000n),
       });
       const nowS = Math.floor(Date.now() / 1000);
@@ -84,7 +90,10 @@ for (const by of ['typescript', ...natives] as const)
       ] as const) {
         const events: ReceiveEvent[] = [];
         const reception = await receivePackets({
-          ...{ ...settings, stream: rated, by, epoch: { told: 'packet' } },
+          ...settings,
+          stream: rated,
+          by,
+          epoch: { told: 'packet' },
           from: { listen: { address: '127.0.0.1', port: 0 }, receiveBufferBytes: 2 ** 18 },
           onEvent: (event) => events.push(event),
         });

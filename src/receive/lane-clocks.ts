@@ -29,8 +29,14 @@ export interface Moment {
 }
 
 const unheard = (): LaneClock => ({
-  ...{ confirmed: undefined, confirmedEpoch: 0n, heard: 0 },
-  ...{ rival: undefined, rivalEpoch: 0n, isRivalLast: false, isFormer: false, isContested: false },
+  confirmed: undefined,
+  confirmedEpoch: 0n,
+  heard: 0,
+  rival: undefined,
+  rivalEpoch: 0n,
+  isRivalLast: false,
+  isFormer: false,
+  isContested: false,
 });
 
 /** A contested clock is abandoned after a silence of this many hearing spans: four blocks. */

@@ -120,7 +120,10 @@ export function liveSource(parts: SessionParts): LiveSource {
         inputs: stream.inputs,
         voltages: voltagesAT(turned as Int8Array, type, stream.inputs, samples),
         gaps: gapsOfPresence(presence, stream).map(({ firstInput, endInput, firstSample, endSample }) => ({
-          ...{ firstInput, endInput, firstSample, endSample },
+          firstInput,
+          endInput,
+          firstSample,
+          endSample,
         })),
       })),
   };

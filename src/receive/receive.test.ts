@@ -137,7 +137,9 @@ for (const by of ['typescript', ...native] as const)
         const capture = await captureOf(folder, [...night(250_000, 250_020), ...night(0, 30)]);
         const answers: unknown[] = [];
         const reception: Reception = await receivePackets({
-          ...{ ...settings, by, from: { capture } },
+          ...settings,
+          by,
+          from: { capture },
           onEvent: ({ kind }) => {
             answers.push(kind);
             // Tick 10, the first of the next block, was at 05:00 UTC.
@@ -238,9 +240,11 @@ for (const by of ['typescript', ...native] as const)
     it('a counter that was set anew to a higher one does not run on: the wall clock tells', () =>
       inTemporaryFolder('receive', async (folder) => {
         const packets = [
-          ...[...night(0, 20), ...night(1_000_000, 1_000_020)],
+          ...night(0, 20),
+          ...night(1_000_000, 1_000_020),
           // A stream that continues from there has unknown time too; the first clock is known again when it returns.
-          ...[...night(1_500_000, 1_500_020), ...night(1_250_000, 1_250_020)],
+          ...night(1_500_000, 1_500_020),
+          ...night(1_250_000, 1_250_020),
         ];
         const from = {
           capture: await captureOf(folder, packets, (n) => [0, 13, 33, 50][Math.floor(n / 40)]),
@@ -248,7 +252,8 @@ for (const by of ['typescript', ...native] as const)
         const events: string[] = [];
         const { seen, account } = await received({
           ...settings,
-          ...{ by, from },
+          by,
+          from,
           onEvent: ({ kind, session }) => events.push(`${kind} ${session}`),
         });
         assert.deepEqual(
@@ -270,7 +275,11 @@ for (const by of ['typescript', ...native] as const)
     it('a time that is said against the packets is refused, with both', () =>
       inTemporaryFolder('receive', async (folder) => {
         const told = snap2.plan({
-          ...{ signals: 2, signalsPerPacket: 2, channels: 2, channelsPerPacket: 2, firstChannel: 1000 },
+          signals: 2,
+          signalsPerPacket: 2,
+          channels: 2,
+          channelsPerPacket: 2,
+          firstChannel: 1000,
           spectrumRateHz: rational(25_000n),
         });
         const packets = Array.from({ length: 20 }, (_, tick) =>
@@ -304,7 +313,11 @@ for (const by of ['typescript', ...native] as const)
         /give it with source\.epoch/,
       );
       const feng = {
-        ...{ antennas: [0], firstChannel: 0, channelsPerHeap: 4, spectraPerHeap: 4, packetBytes: 64 },
+        antennas: [0],
+        firstChannel: 0,
+        channelsPerHeap: 4,
+        spectraPerHeap: 4,
+        packetBytes: 64,
         ticksPerSpectrum: 8,
       };
       await assert.rejects(

@@ -196,7 +196,10 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           said && waiting?.session === session
             ? { told: 'operator', at: said }
             : epochOf(format, epoch, tickRateHz, {
-                ...{ session, startTick, epoch: first.epoch, arrivedUnixNs: first.arrivedUnixNs },
+                session,
+                startTick,
+                epoch: first.epoch,
+                arrivedUnixNs: first.arrivedUnixNs,
                 isFirst: lastTick === undefined,
                 ...(before && { before }),
               });

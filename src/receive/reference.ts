@@ -344,7 +344,12 @@ class Tally {
   snapshot(): Omit<RingAccount, 'refusedResyncs'> {
     const { packets, bytes, blocks, skippedBlocks, missingCells, resyncs } = this;
     return {
-      ...{ packets, bytes, blocks, skippedBlocks, missingCells, resyncs },
+      packets,
+      bytes,
+      blocks,
+      skippedBlocks,
+      missingCells,
+      resyncs,
       outcomes: { ...this.outcomes },
       lanes: this.lanes.map((lane) => ({ ...lane, outcomes: { ...lane.outcomes } })),
     };

@@ -51,12 +51,19 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
       const presence = emptyPresence(stream.lanes.length, stream.fragments, ring.slotsPerBlock);
       for (let row = 0; row < rows; row++) markSlots(presence, row, 0, ring.slotsPerBlock, 'present');
       yield await Promise.resolve({
-        ...{ cells: new Uint8Array(blockBytesOf(ring)), presence, samples: samplesPerBlock(ring), start },
-        ...{ startTick: 0n, arrivedUnixNs: 0n, release: () => undefined },
+        cells: new Uint8Array(blockBytesOf(ring)),
+        presence,
+        samples: samplesPerBlock(ring),
+        start,
+        startTick: 0n,
+        arrivedUnixNs: 0n,
+        release: () => undefined,
       });
     }
     const spectra = { kind: 'spectra', type, channels, spectrumRateHz: rateHz, ...band, blocks } as const;
-    return { ...common, ...spectra, ...{ ring, cells } };
+    // Has more than a Source: what live chains on a card look for.
+    const live = { ...common, ...spectra, ring, cells };
+    return live;
   }
   const type = stream.type as VoltageType;
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
@@ -70,7 +77,11 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
     const voltages = voltagesAT(zeros, type, inputs, samples);
     for (let n = 0; n < BLOCKS; n++) {
       yield await Promise.resolve({
-        ...{ type, inputs, voltages, samples, gaps: [] },
+        type,
+        inputs,
+        voltages,
+        samples,
+        gaps: [],
         start: addSamples(start, n * samples, rateHz),
       });
     }

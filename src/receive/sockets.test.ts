@@ -81,12 +81,10 @@ async function night(
         await hold?.();
         const start = formatInstant(block.start, 3);
         seen.push({
-          ...{
-            session: source.session,
-            startTick: block.startTick,
-            present: presentCells(block.presence),
-            start,
-          },
+          session: source.session,
+          startTick: block.startTick,
+          present: presentCells(block.presence),
+          start,
         });
         if (source.told === 'operator') {
           // No sample has a wrong time: the tick gives the time.

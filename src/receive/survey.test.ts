@@ -11,8 +11,13 @@ import { CELL_BYTES, FRAGMENTS, packetsBetween, SLOTS, TICKS } from './testing/a
 import { openSender, skipSockets } from './testing/sockets.js';
 
 const stream = speadFeng.plan({
-  ...{ antennas: [0, 1, 2, 3], firstChannel: 0, channelsPerHeap: FRAGMENTS, spectraPerHeap: 16 },
-  ...{ ticksPerSpectrum: TICKS / 16, packetBytes: CELL_BYTES, clockRateHz: rational(100n * BigInt(TICKS)) },
+  antennas: [0, 1, 2, 3],
+  firstChannel: 0,
+  channelsPerHeap: FRAGMENTS,
+  spectraPerHeap: 16,
+  ticksPerSpectrum: TICKS / 16,
+  packetBytes: CELL_BYTES,
+  clockRateHz: rational(100n * BigInt(TICKS)),
 });
 const settings = {
   stream,

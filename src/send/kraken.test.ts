@@ -13,7 +13,12 @@ const rateHz = 2.4e6;
 /** Two inputs of six and a half frames; frame 4 has a gap. */
 function recording(type: 'ci8' | 'ci16'): VoltageSource {
   return {
-    ...{ kind: 'voltages', type, inputs: 2, polarisations: 1, sampleRateHz: rateHz, start },
+    kind: 'voltages',
+    type,
+    inputs: 2,
+    polarisations: 1,
+    sampleRateHz: rateHz,
+    start,
     centreFrequencyHz: 1.42e9,
     async *blocks(blockSamples) {
       for (let first = 0; first < 6.5 * FRAME; first += blockSamples) {
@@ -22,7 +27,10 @@ function recording(type: 'ci8' | 'ci16'): VoltageSource {
         const values = type === 'ci8' ? Int8Array.from(numbers) : Int16Array.from(numbers);
         const box = { firstInput: 0, endInput: 1, firstSample: 3, endSample: 9 };
         yield await Promise.resolve({
-          ...{ type, inputs: 2, samples, gaps: first === 4 * FRAME ? [box] : [] },
+          type,
+          inputs: 2,
+          samples,
+          gaps: first === 4 * FRAME ? [box] : [],
           voltages: voltagesAT(values, type, 2, samples),
           start: addSamples(start, first, rateHz),
         });
@@ -43,12 +51,22 @@ async function sentAndReceived(
     listening = resolve;
   });
   const sending: Promise<ServedKraken> = serveKraken({
-    ...{ source: recording(type), version, address: '127.0.0.1', port: 0, speed: Infinity, loop: false },
-    ...{ limitS: Infinity, seed: 3, stop: stop.signal, onListening: listening, onProgress: () => undefined },
+    source: recording(type),
+    version,
+    address: '127.0.0.1',
+    port: 0,
+    speed: Infinity,
+    loop: false,
+    limitS: Infinity,
+    seed: 3,
+    stop: stop.signal,
+    onListening: listening,
+    onProgress: () => undefined,
     ...faults,
   });
   const stream = new KrakenStream({
-    ...{ address: { host: '127.0.0.1', port: await port, version }, polarisations: 1 },
+    address: { host: '127.0.0.1', port: await port, version },
+    polarisations: 1,
     sampleRateHz: rateHz,
     say: (line) => {
       if (line.includes('connection ended')) stream.stop();

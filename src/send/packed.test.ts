@@ -51,15 +51,22 @@ function recording(plan: StreamPlan): Source {
         const spectra = of === 'ci4' ? Uint8Array.from(numbers) : Int8Array.from(numbers);
         yield await Promise.resolve({
           spectra: spectraCAT(spectra, of, channels, inputs, samples),
-          ...{ samples, start },
+          samples,
+          start,
           gaps: isBroken ? [{ ...gap, firstChannel: 0, endChannel: 1 }] : [],
         });
       }
     }
     const frequenciesHz = new Float64Array(channels);
     return {
-      ...{ ...common, kind: 'spectra', type: of, channels, blocks, frequenciesHz },
-      ...{ spectrumRateHz: 1, channelWidthHz: 1 },
+      ...common,
+      kind: 'spectra',
+      type: of,
+      channels,
+      blocks,
+      frequenciesHz,
+      spectrumRateHz: 1,
+      channelWidthHz: 1,
     };
   }
   const of = type as VoltageType;
@@ -69,7 +76,10 @@ function recording(plan: StreamPlan): Source {
       const voltages = of === 'i16' ? Int16Array.from(numbers) : Int8Array.from(numbers);
       yield await Promise.resolve({
         voltages: voltagesAT(voltages, of, inputs, samples),
-        ...{ type: of, inputs, samples, start },
+        type: of,
+        inputs,
+        samples,
+        start,
         gaps: isBroken ? [gap] : [],
       });
     }
@@ -93,7 +103,11 @@ describe('packets packed once', { skip }, () => {
         const expected: string[] = [];
         let sent = 0;
         await sendPackets({
-          ...{ source: recording(plan), plan, first: () => first, faults: noFaults, loop: true },
+          source: recording(plan),
+          plan,
+          first: () => first,
+          faults: noFaults,
+          loop: true,
           put: ({ datagram }) => void expected.push(text(datagram)),
           until: (sinceS) => sinceS * 50_000 >= SLOTS - 0.5,
         });
@@ -117,7 +131,11 @@ describe('packets packed once', { skip }, () => {
           openNativeSender({ to }),
         ];
         const summary = await sendPacked({
-          ...{ source: recording(plan), plan, first: () => first, speed: 1, loop: true },
+          source: recording(plan),
+          plan,
+          first: () => first,
+          speed: 1,
+          loop: true,
           beginNs: () => process.hrtime.bigint(),
           limitS: SLOTS / 50_000,
           isStopped: () => false,

@@ -74,7 +74,9 @@ function blockPacker(plan: StreamPlan, each: number): (samples: Block) => Packed
       return isLost(samples.gaps, plan, { ...place, slot: Math.floor(k / perSlot) });
     };
     return {
-      ...{ slots, datagrams, leftSamples: samples.samples - slots * plan.samplesPerSlot },
+      slots,
+      datagrams,
+      leftSamples: samples.samples - slots * plan.samplesPerSlot,
       ...(samples.gaps.length > 0 && {
         left: Uint8Array.from({ length: slots * perSlot }, (_, k) => (isLeft(k) ? 1 : 0)),
       }),
@@ -190,8 +192,15 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
     if (totals.slots === before) break;
   } while (settings.loop && !isDone());
   return {
-    ...{ sent: totals.sent, lost: 0, duplicated: 0, reordered: 0, late: 0, corrupted: 0 },
-    ...{ slots: totals.slots, leftSamples: totals.leftSamples, seconds: totals.slots * slotS },
+    sent: totals.sent,
+    lost: 0,
+    duplicated: 0,
+    reordered: 0,
+    late: 0,
+    corrupted: 0,
+    slots: totals.slots,
+    leftSamples: totals.leftSamples,
+    seconds: totals.slots * slotS,
     sockets: road?.sender.sockets ?? 0,
     behindS: totals.behindNs / 1e9,
   };

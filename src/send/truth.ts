@@ -60,7 +60,10 @@ export async function openTruth(
   }
   const { type, sampleRateHz, centreFrequencyHz, inputs, bits } = source;
   const writer = await createSigmf(meta, {
-    ...{ ...common, type, sampleRateHz, centreFrequencyHz },
+    ...common,
+    type,
+    sampleRateHz,
+    centreFrequencyHz,
     ...(bits === undefined ? {} : { bits }),
   });
   return {

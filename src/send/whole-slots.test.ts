@@ -24,12 +24,17 @@ function counting(lengths: readonly number[], missing: readonly number[] = []): 
       const [first, end] = [from, from + samples];
       yield await Promise.resolve({
         spectra: spectraCAT(numbers, 'ci8', CHANNELS, INPUTS, samples),
-        ...{ samples, start },
+        samples,
+        start,
         gaps: missing
           .filter((t) => t >= first && t < end)
           .map((t) => ({
-            ...{ firstChannel: 1, endChannel: 2, firstInput: 1, endInput: 2 },
-            ...{ firstSample: t - first, endSample: t - first + 1 },
+            firstChannel: 1,
+            endChannel: 2,
+            firstInput: 1,
+            endInput: 2,
+            firstSample: t - first,
+            endSample: t - first + 1,
           })),
       });
       numbers.fill(99);
@@ -37,8 +42,16 @@ function counting(lengths: readonly number[], missing: readonly number[] = []): 
     }
   }
   return {
-    ...{ kind: 'spectra', type: 'ci8', channels: CHANNELS, inputs: INPUTS, polarisations: 1, start, blocks },
-    ...{ spectrumRateHz: 1, frequenciesHz: new Float64Array(CHANNELS), channelWidthHz: 1 },
+    kind: 'spectra',
+    type: 'ci8',
+    channels: CHANNELS,
+    inputs: INPUTS,
+    polarisations: 1,
+    start,
+    blocks,
+    spectrumRateHz: 1,
+    frequenciesHz: new Float64Array(CHANNELS),
+    channelWidthHz: 1,
     close: nothingToClose,
   };
 }

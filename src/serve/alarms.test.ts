@@ -3,7 +3,11 @@ import { describe, it } from 'node:test';
 import { AlarmBook, type Fault } from './alarms.js';
 
 const fault = (id: string, more: Partial<Fault> = {}): Fault => ({
-  ...{ id, severity: 'warning', what: `${id} is wrong`, where: 'x', fix: 'y' },
+  id,
+  severity: 'warning',
+  what: `${id} is wrong`,
+  where: 'x',
+  fix: 'y',
   ...more,
 });
 const ids = (book: AlarmBook): string[] => book.all.map(({ id }) => id);

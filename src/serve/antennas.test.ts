@@ -22,7 +22,11 @@ function integration(powers: readonly number[], count: number, atS = 0): Integra
       for (const p of [0, 3]) visibilities[2 * (4 * b + p)] = power * count;
     });
   return {
-    ...{ start: instant(1_700_000_000 + atS), durationS: 1, stations, channels, polarisations: 2 },
+    start: instant(1_700_000_000 + atS),
+    durationS: 1,
+    stations,
+    channels,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(visibilities, channels, baselines, 2),
     counts: countsCB(counts, channels, baselines),
     flaggedInputs: Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 1),

@@ -26,14 +26,12 @@ describe('beams for a page', () => {
     // Values 0 and 1 of plane 0: (0, 1, 2) and (3, 4, 5); 12 more in beam b.
     assert.deepEqual(said[0].values, [1.5, 2.5, 3.5, 13.5, 14.5, 15.5]);
     assert.deepEqual(said[0].head, {
-      ...{
-        topic: 'beams',
-        shape: [2, 3],
-        time: '2026-06-21T04:00:00.000Z',
-        product: 1,
-        names: ['a', 'b'],
-        of: 2,
-      },
+      topic: 'beams',
+      shape: [2, 3],
+      time: '2026-06-21T04:00:00.000Z',
+      product: 1,
+      names: ['a', 'b'],
+      of: 2,
     });
     const one = [targets[1]];
     book.take(1, { ...seen, item: item(one, powers.slice(0, 12)), start: addSeconds(start, 2) }, 1100);

@@ -46,8 +46,11 @@ export class BeamsBook {
     let row = this.begun.get(product);
     if (row?.targets !== targets || row.counts.length !== columns) {
       row = {
-        ...{ targets, time: formatInstant(start, 3), sinceMs: nowMs },
-        ...{ sums: new Float64Array(beams * columns), counts: new Float64Array(columns) },
+        targets,
+        time: formatInstant(start, 3),
+        sinceMs: nowMs,
+        sums: new Float64Array(beams * columns),
+        counts: new Float64Array(columns),
       };
       this.begun.set(product, row);
     }

@@ -199,7 +199,9 @@ describe('alarms', () => {
     assert.deepEqual(
       listed(
         {
-          ...{ ringFull: 5, senders: [losing], clockErrorS: 0.6 },
+          ringFull: 5,
+          senders: [losing],
+          clockErrorS: 0.6,
           load: [{ resource: 'chain', ratio: 1, forS: 11 }],
         },
         102,

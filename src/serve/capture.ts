@@ -18,8 +18,18 @@ interface Listening {
 const BUFFER_KIB = 65_536;
 
 const wordsFor = ({ port, group, interface: by }: Listening, path: string): string[] => [
-  ...['-i', by ?? 'any', '-n', '-B', String(BUFFER_KIB), '-w', path],
-  ...['udp', 'and', 'dst', 'port', String(port)],
+  '-i',
+  by ?? 'any',
+  '-n',
+  '-B',
+  String(BUFFER_KIB),
+  '-w',
+  path,
+  'udp',
+  'and',
+  'dst',
+  'port',
+  String(port),
   ...(group === undefined ? [] : ['and', 'dst', 'host', group]),
 ];
 

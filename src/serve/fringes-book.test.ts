@@ -6,7 +6,10 @@ import type { Telescope } from '../telescope/telescope.js';
 import { FringesBook } from './fringes-book.js';
 
 const telescopeOf = (stations: number): Telescope => ({
-  ...{ name: 'few', title: 'a few', polarisations: 1, beamExponent: 0 },
+  name: 'few',
+  title: 'a few',
+  polarisations: 1,
+  beamExponent: 0,
   site: { latitudeDeg: 50, longitudeDeg: 0, heightM: 0 },
   stations: Array.from({ length: stations }, (_, s) => ({ name: `a${s}`, eastM: 3 * s, northM: 0, upM: 0 })),
   band: { lowHz: 1e8, highHz: 2e8 },
@@ -15,7 +18,9 @@ const telescopeOf = (stations: number): Telescope => ({
 const bookOf = (stations: number): FringesBook =>
   new FringesBook({
     telescope: telescopeOf(stations),
-    ...{ frequenciesHz: Float64Array.of(1.5e8, 1.51e8), channelWidthHz: 1e6, sources: [] },
+    frequenciesHz: Float64Array.of(1.5e8, 1.51e8),
+    channelWidthHz: 1e6,
+    sources: [],
   });
 
 describe('fringes on the page', () => {
@@ -28,9 +33,14 @@ describe('fringes on the page', () => {
       const [re, im] = [Math.cos((t * Math.PI) / 180), Math.sin((t * Math.PI) / 180)];
       const one = [4, 0, 8 * re, 8 * im, 12, 0];
       book.add({
-        ...{ start: addSeconds(start, 2 * t), durationS: 2, channels: 2, stations: 2, polarisations: 1 },
+        start: addSeconds(start, 2 * t),
+        durationS: 2,
+        channels: 2,
+        stations: 2,
+        polarisations: 1,
         visibilities: visibilitiesCBPP(Float64Array.from([...one, ...one]), 2, 3, 1),
-        ...{ counts: countsCB(new Float64Array(6).fill(4), 2, 3), flaggedInputs: new Uint8Array(2) },
+        counts: countsCB(new Float64Array(6).fill(4), 2, 3),
+        flaggedInputs: new Uint8Array(2),
       });
     }
     const view = book.view();

@@ -74,16 +74,25 @@ const viewOf = (fringes: Fringes): FringesView => ({
   frequenciesHz: Array.from(fringes.frequenciesHz),
   baselines: fringes.baselines.map(
     ({ name, product, lengthM, amplitudes, phasesDeg, expectedDeg, lags }) => ({
-      ...{ name, product, lengthM },
-      ...{ amplitudes: listOf(amplitudes), phasesDeg: listOf(phasesDeg) },
+      name,
+      product,
+      lengthM,
+      amplitudes: listOf(amplitudes),
+      phasesDeg: listOf(phasesDeg),
       expectedDeg: expectedDeg && listOf(expectedDeg),
       lags: lags && { lagsS: listOf(lags.lagsS), amplitudes: listOf(lags.amplitudes), peakS: lags.peakS },
     }),
   ),
   closures: fringes.closures.map(({ name, product, phasesDeg, meanDeg, errorDeg }) => ({
-    ...{ name, product, phasesDeg: listOf(phasesDeg), meanDeg, errorDeg },
+    name,
+    product,
+    phasesDeg: listOf(phasesDeg),
+    meanDeg,
+    errorDeg,
   })),
   powers: fringes.powers.map(({ name, powers, spectrum }) => ({
-    ...{ name, powers: listOf(powers), spectrum: listOf(spectrum) },
+    name,
+    powers: listOf(powers),
+    spectrum: listOf(spectrum),
   })),
 });

@@ -14,12 +14,17 @@ const request = (
 ): IncomingMessage =>
   ({
     headers: { host: 'localhost:8080', ...headers },
-    ...{ httpVersionMajor: version[0], httpVersionMinor: version[1], socket: { remoteAddress } },
+    httpVersionMajor: version[0],
+    httpVersionMinor: version[1],
+    socket: { remoteAddress },
   }) as unknown as IncomingMessage;
 
 describe('who may read the page', () => {
   const guard = openGuard({
-    ...{ host: '0.0.0.0', port: () => 8080, token: TOKEN, names: ['page.example.org'] },
+    host: '0.0.0.0',
+    port: () => 8080,
+    token: TOKEN,
+    names: ['page.example.org'],
   });
 
   it('this machine without a token, others with it alone', () => {

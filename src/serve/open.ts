@@ -249,7 +249,8 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     note: (who, what) => {
       journal.add({ who, what });
     },
-    ...{ status, plan: values.plan },
+    status,
+    plan: values.plan,
     command: async (command, body, who, mode) =>
       isCommand(command)
         ? commands.run(command, body, who, mode)

@@ -132,7 +132,9 @@ async function place(state: LiveState, query: URLSearchParams): Promise<Answer> 
           new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
         ]);
   return json({
-    ...{ l, m, unit: frame.head.unit },
+    l,
+    m,
+    unit: frame.head.unit,
     frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],
     spectrum,
     curve: state.film.curve(l, m),

@@ -79,7 +79,11 @@ function checkView(check: LiveCheck | undefined): CheckView | undefined {
   return {
     time: formatInstant(time, 3),
     ageS: (performance.now() - atMs) / 1000,
-    ...{ samples, products, differing, largest, exact },
+    samples,
+    products,
+    differing,
+    largest,
+    exact,
     ...(roads && { roadsDiffer: roads.difference }),
     checked: check.checked,
     failed: check.failed,
@@ -122,7 +126,8 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
   let check: LiveCheck | undefined;
   let share: ((sky: SkyImage) => void) | undefined;
   return {
-    ...{ url: page.url, token: page.token },
+    url: page.url,
+    token: page.token,
     startedUnixS: page.state.startedUnixS,
     night: () => page.state.book.view(),
     plan: () => page.plan(),
@@ -171,7 +176,9 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       const named = sourcesNamed(names === 'all' ? 'all' : names.split(',').map((one) => one.trim()));
       const { telescope, frequenciesHz, steering, imaging } = live;
       page.state.begin({
-        ...{ live, sources: named, files },
+        live,
+        sources: named,
+        files,
         channelWidthHz: plan.spectra.channelWidthHz,
         spectrumRateHz: spectrumRateOf(source, live),
         picture: imaging && picture,
@@ -180,7 +187,10 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       check = isChecked
         ? new LiveCheck(
             {
-              ...{ backend, telescope, frequenciesHz, everyS: CHECK_S },
+              backend,
+              telescope,
+              frequenciesHz,
+              everyS: CHECK_S,
               // Images of spectra tracked to a position would have it at their centre.
               ...(imaging && !live.delays?.track && { image: imaging.image }),
             },

@@ -143,7 +143,11 @@ describe('who may ask', () => {
 describe('the address of a page', () => {
   it('works where it listens on all addresses of this machine', async () => {
     const wide = await openPage({
-      ...{ host: '0.0.0.0', port: 0, token: TOKEN, stop: () => undefined, say: () => undefined },
+      host: '0.0.0.0',
+      port: 0,
+      token: TOKEN,
+      stop: () => undefined,
+      say: () => undefined,
       facts: { description: 'a test', backend: 'none', version: '0', isLive: true, folder },
     });
     try {

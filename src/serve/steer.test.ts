@@ -30,7 +30,11 @@ before(async () => {
   await writeFile(fake, FAKE);
   await chmod(fake, 0o755);
   page = await openPage({
-    ...{ host: '127.0.0.1', port: 0, token: TOKEN, stop: () => undefined, say: () => undefined },
+    host: '127.0.0.1',
+    port: 0,
+    token: TOKEN,
+    stop: () => undefined,
+    say: () => undefined,
     facts: { description: 'a test', backend: 'none', version: '0', isLive: true, folder },
     receiver: {
       tellEpoch: (tick, time) => {
@@ -106,9 +110,13 @@ describe('what the running chain cannot', () => {
     });
     assert.equal(code, 404);
     const telescope: Telescope = {
-      ...{ name: 'one', title: 'One', site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 } },
+      name: 'one',
+      title: 'One',
+      site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 },
       stations: [{ name: 's0', eastM: 0, northM: 0, upM: 0 }],
-      ...{ polarisations: 1, band: { lowHz: 1, highHz: 2 }, beamExponent: 0 },
+      polarisations: 1,
+      band: { lowHz: 1, highHz: 2 },
+      beamExponent: 0,
       recording: { centreFrequencyHz: 1.5, sampleRateHz: 1, channels: 1, bits: 8 },
     };
     page.steer({
@@ -134,9 +142,13 @@ describe('a change that was made over HTTP', () => {
   it('can be cancelled over HTTP until it takes effect, with the token alone', async () => {
     const start = instant(1_781_000_000);
     const telescope: Telescope = {
-      ...{ name: 'two', title: 'Two', site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 } },
+      name: 'two',
+      title: 'Two',
+      site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 },
       stations: ['s0', 's1'].map((name) => ({ name, eastM: 0, northM: 0, upM: 0 })),
-      ...{ polarisations: 1, band: { lowHz: 1, highHz: 2 }, beamExponent: 0 },
+      polarisations: 1,
+      band: { lowHz: 1, highHz: 2 },
+      beamExponent: 0,
       recording: { centreFrequencyHz: 1.5, sampleRateHz: 100, channels: 1, bits: 8 },
     };
     const steering = new Steering({ flaggedInputs: new Uint8Array(2), integrationS: 1 });

@@ -5,7 +5,14 @@ import { positionFromJ2000 } from './frame.js';
 import { unpolarised, type Source } from './source.js';
 
 const names = [
-  ...[Body.Moon, Body.Mercury, Body.Venus, Body.Mars, Body.Jupiter, Body.Saturn, Body.Uranus, Body.Neptune],
+  Body.Moon,
+  Body.Mercury,
+  Body.Venus,
+  Body.Mars,
+  Body.Jupiter,
+  Body.Saturn,
+  Body.Uranus,
+  Body.Neptune,
 ] as const;
 
 /** As seen from the site; the frame adds aberration. */

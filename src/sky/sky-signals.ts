@@ -51,10 +51,14 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
     heard: true,
   });
   const stars = sources.map((source) => ({
-    ...{ source, signal: empty() },
+    source,
+    signal: empty(),
     noise: source.pulse
       ? preparePulsedNoise({
-          ...{ name: source.name, pulse: source.pulse, grid, seed: plan.seed },
+          name: source.name,
+          pulse: source.pulse,
+          grid,
+          seed: plan.seed,
           fluxJy: (frequencyHz) => source.fluxJy(frequencyHz),
         })
       : steadyNoise(source, plan),

@@ -162,7 +162,8 @@ function ofInputs(
 ): PowersIn {
   const inputs = stations * polarisations;
   const gathering: Gathering = {
-    ...{ weighting: patterns ? 'own' : 'alike', autos },
+    weighting: patterns ? 'own' : 'alike',
+    autos,
     ...(calibrated && {
       takesPart: (c, s, p) =>
         calibrated.solved[c * inputs + s * polarisations + Math.min(p, polarisations - 1)] === 1,

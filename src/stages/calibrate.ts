@@ -308,7 +308,8 @@ function onTheirWays(
     if (steps <= 1) return [one];
     const part = { ...source, fluxJy: (frequencyHz: number) => source.fluxJy(frequencyHz) / steps };
     return Array.from({ length: steps }, (_, k) => ({
-      ...{ ...one, source: part },
+      ...one,
+      source: part,
       ...at(((k + 0.5) * durationS) / steps),
     }));
   });
@@ -433,7 +434,8 @@ async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): 
       const rule = crossHandRule(settings, sky.components);
       const calibration = withCrossHand(solved, { ...integration, model }, rule, sky);
       return {
-        ...{ calibration, ...(diffuseI && { diffuseI }) },
+        calibration,
+        ...(diffuseI && { diffuseI }),
         residualsOf: (found) => residualsOf(plan, { ...integration, model: modelled().model }, found),
       };
     },

@@ -17,9 +17,14 @@ import { prepareCalibrate, type CalibrateSettings } from './calibrate.js';
 
 const STATIONS = 6;
 const telescope: Telescope = {
-  ...{ ...trio, beamExponent: 0, polarisations: 2 },
+  ...trio,
+  beamExponent: 0,
+  polarisations: 2,
   stations: Array.from({ length: STATIONS }, (_, s) => ({
-    ...{ name: `s${s}`, eastM: 30 * Math.cos(s * s + 1), northM: 30 * Math.sin(3 * s * s), upM: 0 },
+    name: `s${s}`,
+    eastM: 30 * Math.cos(s * s + 1),
+    northM: 30 * Math.sin(3 * s * s),
+    upM: 0,
   })),
 };
 const start = instant(1_770_000_000);
@@ -57,7 +62,11 @@ function observed(): Integration {
           );
         }
   return {
-    ...{ start, durationS: 2, channels: 1, stations: STATIONS, polarisations: 2 },
+    start,
+    durationS: 2,
+    channels: 1,
+    stations: STATIONS,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(values, 1, baselines, 2),
     counts: countsCB(new Float64Array(baselines).fill(1), 1, baselines),
     flaggedInputs: new Uint8Array(2 * STATIONS),
@@ -65,8 +74,13 @@ function observed(): Integration {
 }
 
 const settings: CalibrateSettings = {
-  ...{ backend: openReference(), telescope, frequenciesHz, polarisations: 2, feeds: 'circular' },
-  ...{ sources: [sourceAt(frame.zenith)], minimumAltitudeDeg: 5 },
+  backend: openReference(),
+  telescope,
+  frequenciesHz,
+  polarisations: 2,
+  feeds: 'circular',
+  sources: [sourceAt(frame.zenith)],
+  minimumAltitudeDeg: 5,
 };
 
 it('gains of circular feeds by a polarised source are those that were put in, R against L too', async () => {

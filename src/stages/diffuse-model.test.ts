@@ -26,7 +26,9 @@ for (const [name, beamTo] of [
     it(`a diffuse sky is drawn as its cells would be: ${name}, ${polarisations} polarisation(s)`, () => {
       // More grid cells than one batch, and not a multiple.
       const components = skyCells(9).directionsEnu.map((directionEnu) => ({
-        ...{ directionEnu, fluxJy: pair(), ...beamTo() },
+        directionEnu,
+        fluxJy: pair(),
+        ...beamTo(),
       }));
       assert.ok(components.length > 128 && components.length % 128 !== 0);
       const modelled = new Uint8Array(15).fill(1);

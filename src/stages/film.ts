@@ -75,7 +75,13 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
   const shownImages = isDrawn ? images.filter((_, k) => !blank.has(k)) : [];
   const pictures = shownImages.map(({ plane, start, durationS, frame }) =>
     skyPicture({
-      ...{ plane, plan, frame, stretch, unit: options.unit, integrationS: durationS, look: options.look },
+      plane,
+      plan,
+      frame,
+      stretch,
+      unit: options.unit,
+      integrationS: durationS,
+      look: options.look,
       ...(beam && { beam }),
       title: [
         telescope.title,
@@ -101,14 +107,15 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
   try {
     const middle = images[Math.floor(images.length / 2)];
     await encodeFitsSeries(set.files[0], {
-      ...{ pixels: plan.pixels, pixelSize: plan.pixelSize, centre: middle.centre, object: series.centreName },
+      pixels: plan.pixels,
+      pixelSize: plan.pixelSize,
+      centre: middle.centre,
+      object: series.centreName,
       ...(beam && { beam }),
-      ...{
-        telescope: telescope.name,
-        unit: options.unit,
-        frequencyHz: series.frequencyHz,
-        everyS: series.everyS,
-      },
+      telescope: telescope.name,
+      unit: options.unit,
+      frequencyHz: series.frequencyHz,
+      everyS: series.everyS,
       planes: images,
       history: [
         ...options.history,

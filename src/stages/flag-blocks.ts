@@ -68,7 +68,8 @@ export function gatherVoltages(
     const block = { type, inputs, samples, voltages, gaps: [] };
     return {
       block: { ...block, start: addSamples(start, first, source.sampleRateHz) },
-      ...{ firstSample, filled: 0 },
+      firstSample,
+      filled: 0,
     };
   };
   return {

@@ -7,7 +7,10 @@ import { joinChannels } from './join-channels.js';
 
 /** One channel of two stations of two polarisations: three pairs of four products. */
 const part = (value: number, count: number, more: Partial<Integration> = {}): Integration => ({
-  ...{ start: parseInstant('2026-11-16T00:00:00Z'), durationS: 1, channels: 1, stations: 2 },
+  start: parseInstant('2026-11-16T00:00:00Z'),
+  durationS: 1,
+  channels: 1,
+  stations: 2,
   polarisations: 2,
   visibilities: visibilitiesCBPP(new Float64Array(24).fill(value), 1, 3, 2),
   counts: countsCB(new Float64Array(3).fill(count), 1, 3),

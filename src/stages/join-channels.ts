@@ -36,7 +36,12 @@ export function joinChannels(parts: readonly BandPart[], like: Integration): Int
     c += width;
   }
   return {
-    ...{ start, durationS, channels, stations, polarisations, flaggedInputs },
+    start,
+    durationS,
+    channels,
+    stations,
+    polarisations,
+    flaggedInputs,
     visibilities: visibilitiesCBPP(visibilities, channels, baselines, polarisations),
     counts: countsCB(counts, channels, baselines),
     ...(own && { productCounts: countsCBPP(own, channels, baselines, polarisations) }),

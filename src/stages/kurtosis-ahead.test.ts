@@ -53,8 +53,12 @@ function givenBlocks(): Given[] {
       n % 3 === 1
         ? [
             {
-              ...{ firstChannel: 0, endChannel: shape.channels, firstInput: n, endInput: n + 1 },
-              ...{ firstSample: 2, endSample: 40 },
+              firstChannel: 0,
+              endChannel: shape.channels,
+              firstInput: n,
+              endInput: n + 1,
+              firstSample: 2,
+              endSample: 40,
             },
           ]
         : [];
@@ -77,7 +81,10 @@ interface HandedOn {
   readonly spectra: SpectraCAT;
 }
 const look = async ({ block, index }: TimedSpectra): Promise<HandedOn> => ({
-  ...{ index, samples: block.samples, gaps: [...block.gaps], spectra: await block.read() },
+  index,
+  samples: block.samples,
+  gaps: [...block.gaps],
+  spectra: await block.read(),
 });
 
 async function oneByOne(given: readonly Given[]): Promise<[HandedOn[], KurtosisTally]> {
@@ -213,23 +220,39 @@ describe('a block held while the next is made', { skip: 'what' in library ? libr
         };
         if (kind === 'made of voltages') {
           const plan = planChannelise({
-            ...{ channels: shape.channels, taps: 4, inputs: shape.inputs, polarisations },
-            ...{ inputType: 'ci8', outputType: 'ci8', blockSamples: CAPACITY * shape.channels },
+            channels: shape.channels,
+            taps: 4,
+            inputs: shape.inputs,
+            polarisations,
+            inputType: 'ci8',
+            outputType: 'ci8',
+            blockSamples: CAPACITY * shape.channels,
           });
           const channelise = closers.keep(
             await prepareChannelise({
-              ...{ backend: cpu, plan, clock: everySpectra(600), ...(isAhead && { powers: 64 }) },
+              backend: cpu,
+              plan,
+              clock: everySpectra(600),
+              ...(isAhead && { powers: 64 }),
               source: { start: instant(0), sampleRateHz: plan.blockSamples, polarisations },
             }),
           );
           for (let n = 0; n < 6; n++) await channelise.push(voltages(n, plan.blockSamples), push);
         } else {
           const source = {
-            ...{ kind: 'spectra', ...shape, polarisations, spectrumRateHz: 100, start: instant(0) },
+            kind: 'spectra',
+            ...shape,
+            polarisations,
+            spectrumRateHz: 100,
+            start: instant(0),
           } as unknown as SpectraSource;
           const take = closers.keep(
             await prepareTakeSpectra({
-              ...{ backend: cpu, source, clock: everySpectra(600), leastSpectra: CAPACITY, flagged: isAhead },
+              backend: cpu,
+              source,
+              clock: everySpectra(600),
+              leastSpectra: CAPACITY,
+              flagged: isAhead,
             }),
           );
           for (const { spectra, samples, gaps, index } of givenBlocks())

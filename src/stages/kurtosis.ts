@@ -86,7 +86,11 @@ const planOf = (
 ): KurtosisPlan =>
   planKurtosis({
     ...asked,
-    ...{ type, channels, inputs, polarisations, flaggedInputs },
+    type,
+    channels,
+    inputs,
+    polarisations,
+    flaggedInputs,
     spectraPerWindow: windowOf(asked, { channels, inputs }),
     realChannels: realChannels ?? (sampling === 'real' ? 1 : 0),
     takes: asked.takes ?? gapsCover,

@@ -18,7 +18,8 @@ describe('what images leave out', () => {
     // One polarisation of the first, all of the last: LWA-SV's outrigger.
     for (const input of [1, 510, 511]) flaggedInputs[input] = 1;
     const { telescope: imaged, calibrated } = imagedInputs({
-      ...{ telescope, flaggedInputs },
+      telescope,
+      flaggedInputs,
       frequenciesHz: Float64Array.of(50e6, 60e6),
     });
     assert.ok(calibrated && typeof calibrated !== 'function');

@@ -13,7 +13,12 @@ const settings = { channels: 8, taps: 8, outputType: 'ci4' } as const;
 const sourceOf = (
   ...blocks: readonly { readonly value: number; readonly came: number; readonly samples: number }[]
 ): VoltageSource => ({
-  ...{ kind: 'voltages', type: 'ci8', inputs: 1, polarisations: 1, sampleRateHz: 1e6, start },
+  kind: 'voltages',
+  type: 'ci8',
+  inputs: 1,
+  polarisations: 1,
+  sampleRateHz: 1e6,
+  start,
   centreFrequencyHz: 58e6,
   close: () => Promise.resolve(),
   async *blocks(): AsyncGenerator<VoltageBlock> {
@@ -21,7 +26,11 @@ const sourceOf = (
       const numbers = new Int8Array(2 * samples).fill(value, 0, 2 * came);
       const gap = { firstInput: 0, endInput: 1, firstSample: came, endSample: samples };
       yield await Promise.resolve({
-        ...{ type: 'ci8' as const, inputs: 1, samples, start, gaps: came < samples ? [gap] : [] },
+        type: 'ci8' as const,
+        inputs: 1,
+        samples,
+        start,
+        gaps: came < samples ? [gap] : [],
         voltages: voltagesAT(numbers, 'ci8', 1, samples),
       });
     }

@@ -58,7 +58,11 @@ export async function chooseLevel(
     const nothing = { inputRms: 0, outputRms: 0, weakestRms: 0, efficiency: 0, worstEfficiency: 0 };
     const follows = told === undefined ? 'usual' : 'told';
     return {
-      ...{ ...nothing, silentInputs: source.inputs, silentSamples, gain: told ?? usual, follows },
+      ...nothing,
+      silentInputs: source.inputs,
+      silentSamples,
+      gain: told ?? usual,
+      follows,
       overUsual: 1,
     };
   }

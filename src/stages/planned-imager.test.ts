@@ -16,7 +16,9 @@ const frequenciesHz = Float64Array.of(60e6);
 const frameAt = (moment: Instant): SkyFrame => skyFrame(telescope.site, moment);
 const open = (plannedFor?: PlannedFor) =>
   new PlannedImager({
-    ...{ telescope, frequenciesHz, settings },
+    telescope,
+    frequenciesHz,
+    settings,
     ...(plannedFor && { plannedFor }),
     prepare: () => Promise.resolve({ close: () => Promise.resolve() }),
   });
@@ -73,7 +75,10 @@ describe('plans of a series of images', () => {
     let [prepared, closed, renewed] = [0, 0, 0];
     const session = (plannedFor?: PlannedFor) =>
       new PlannedImager({
-        ...{ telescope, frequenciesHz, settings, store },
+        telescope,
+        frequenciesHz,
+        settings,
+        store,
         ...(plannedFor && { plannedFor }),
         renew: () => renewed++,
         prepare: () => {

@@ -16,7 +16,11 @@ it('powers are autocorrelations over their counts, of each input by itself', asy
   put(2, 0, 12); // station 1, XX
   put(2, 3, 33); // station 1, YY, flagged below
   const integration: Integration = {
-    ...{ start: instant(7), durationS: 2, channels: 1, stations: 2, polarisations: 2 },
+    start: instant(7),
+    durationS: 2,
+    channels: 1,
+    stations: 2,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(values, 1, 3, 2),
     counts: countsCB(Float64Array.of(10, 5, 4), 1, 3),
     flaggedInputs: Uint8Array.of(0, 0, 0, 1),

@@ -18,8 +18,16 @@ it('a simulated sky is recorded sample by sample, with the truth beside it', asy
     const start = parseInstant('2026-06-21T04:00:00');
     const source = sourceAt(skyFrame(trio.site, start), 60, 90, 500, 'spot');
     const plan = planSimulation({
-      ...{ telescope: trio, start, samples: 5000, sampleRateHz: 1e6, centreFrequencyHz: 160e6 },
-      ...{ type: 'ci8', sources: [source], systemFluxJy: 100, seed: 11, dropFraction: 0.2 },
+      telescope: trio,
+      start,
+      samples: 5000,
+      sampleRateHz: 1e6,
+      centreFrequencyHz: 160e6,
+      type: 'ci8',
+      sources: [source],
+      systemFluxJy: 100,
+      seed: 11,
+      dropFraction: 0.2,
     });
     const path = join(folder, 'sky.sigmf-meta');
     const progress: number[] = [];

@@ -87,7 +87,9 @@ async function summed(file: VisibilityFile, everyS?: number) {
 
 describe('sums for solutions', () => {
   const facts = ({ integration, used, until }: SolutionSum): readonly number[] => [
-    ...[integration.visibilities[0], used, until.unixSeconds - 100],
+    integration.visibilities[0],
+    used,
+    until.unixSeconds - 100,
   ];
 
   it('end with their interval, or where the turning sky ends them; the interval ends when it does', async () => {
@@ -144,7 +146,10 @@ describe('how long visibilities may be summed', () => {
     const { sums, made } = await summed(flagged, 6);
     assert.deepEqual(
       made.map(({ integration, first, used, until }) => [
-        ...[integration.start.unixSeconds, first, used, until.unixSeconds],
+        integration.start.unixSeconds,
+        first,
+        used,
+        until.unixSeconds,
       ]),
       // Of the last interval as far as the data go.
       [[104, 2, 1, 106], [112, 6, 3, 118]], // prettier-ignore

@@ -90,7 +90,10 @@ export function withCentre(
   const normalEnu =
     settings.normalEnu ??
     chooseCentre({
-      ...{ pixels, field, frequenciesHz, stationsM: stationPositions(telescope) },
+      pixels,
+      field,
+      frequenciesHz,
+      stationsM: stationPositions(telescope),
       kernel: { kind: 'fitted', size: kernelSize },
       ...(apertures && { patterns: patternsOf(apertures) }),
     }).normalEnu;

@@ -15,7 +15,9 @@ import { smearingOf, type Smearing } from './smearing.js';
 
 const random = randomStream(6, 'smearing');
 const telescope: Telescope = {
-  ...{ name: 'test', title: 'test', site: { latitudeDeg: -30, longitudeDeg: 21, heightM: 1000 } },
+  name: 'test',
+  title: 'test',
+  site: { latitudeDeg: -30, longitudeDeg: 21, heightM: 1000 },
   stations: Array.from({ length: 9 }, (_, s) => ({
     name: `s${s}`,
     eastM: 2000 * (random.uniform() - 0.5),
@@ -108,8 +110,12 @@ describe('what an image is said to lose at its edge', () => {
       const said = smearingOf(
         { start, durationS: one.durationS },
         {
-          ...{ telescope, frequenciesHz: Float64Array.of(FREQUENCY_HZ), channelWidthHz: one.channelWidthHz },
-          ...{ centre: fixedCentre('here', position), halfWidth: one.halfWidth, fringes: one.fringes },
+          telescope,
+          frequenciesHz: Float64Array.of(FREQUENCY_HZ),
+          channelWidthHz: one.channelWidthHz,
+          centre: fixedCentre('here', position),
+          halfWidth: one.halfWidth,
+          fringes: one.fringes,
         },
       );
       const seen = averaged(one);

@@ -9,7 +9,12 @@ import { edgeError, snapshotStokes, stokesFrameOf, withFeeds } from './stokes.js
 
 const site = { latitudeDeg: 34, longitudeDeg: -107, heightM: 2000 };
 const telescope: Telescope = {
-  ...{ name: 'two', title: 'two dishes', site, polarisations: 2, beamExponent: 0, mount: 'altaz' },
+  name: 'two',
+  title: 'two dishes',
+  site,
+  polarisations: 2,
+  beamExponent: 0,
+  mount: 'altaz',
   stations: [
     { name: 'a', eastM: 0, northM: 0, upM: 0 },
     { name: 'b', eastM: 100, northM: 0, upM: 0 },
@@ -89,7 +94,11 @@ describe('the frame of Stokes parameters', () => {
 describe('snapshots', () => {
   const frame = skyFrame(site, moment);
   const options = {
-    ...{ telescope, pixels: 2, pixelCosine: 0.01, axes: frame.tangentAxes(frame.zenith), frame },
+    telescope,
+    pixels: 2,
+    pixelCosine: 0.01,
+    axes: frame.tangentAxes(frame.zenith),
+    frame,
     ...({ brightness: 'apparent', crossHands: 'known' } as const),
   };
   const image = imageCPML(

@@ -228,8 +228,13 @@ export function snapshotOnSky<Sky extends SkyImage>(
   return {
     ...sky,
     ...snapshotStokes(sky, data, {
-      ...{ telescope: of.telescope, autos: of.autos, ...(of.feeds && { feeds: of.feeds }) },
-      ...{ pixels: plan.pixels, pixelCosine: plan.pixelSize, axes: plan.axes, frame },
+      telescope: of.telescope,
+      autos: of.autos,
+      ...(of.feeds && { feeds: of.feeds }),
+      pixels: plan.pixels,
+      pixelCosine: plan.pixelSize,
+      axes: plan.axes,
+      frame,
       brightness: of.beam ? 'beam-corrected' : 'apparent',
       crossHands: of.crossHands === undefined ? 'known' : 'lacking',
     }),

@@ -44,7 +44,11 @@ export function restored(one: Integration, stored: AsStored, means: 'kept' | 'ch
     sums[2 * at + 1] = from ? from[2 * at + 1] : stored.means[2 * at + 1] * weight;
   }
   return {
-    ...{ start: one.start, durationS: one.durationS, channels, stations, polarisations },
+    start: one.start,
+    durationS: one.durationS,
+    channels,
+    stations,
+    polarisations,
     ...(one.pairs && { pairs: one.pairs }),
     ...settleCounts(one, stored.weights),
     visibilities: visibilitiesCBPP(sums, channels, baselineCount(stations), polarisations),

@@ -104,7 +104,10 @@ export function hostAdder(): Adder<Integration> {
 }
 
 const shapeOf = ({ channels, stations, polarisations, flaggedInputs }: Integration) => ({
-  ...{ channels, stations, polarisations, flaggedInputs },
+  channels,
+  stations,
+  polarisations,
+  flaggedInputs,
 });
 
 function add(sum: Float64Array, more: Float64Array): void {

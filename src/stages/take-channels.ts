@@ -14,7 +14,11 @@ export function takeChannels(one: Integration, channels: readonly number[]): Int
     return into;
   };
   return {
-    ...{ start: one.start, durationS: one.durationS, channels: channels.length, stations, polarisations },
+    start: one.start,
+    durationS: one.durationS,
+    channels: channels.length,
+    stations,
+    polarisations,
     flaggedInputs: one.flaggedInputs,
     ...(one.pairs && { pairs: one.pairs }),
     visibilities: visibilitiesCBPP(

@@ -18,11 +18,18 @@ it('what was tracked is turned back at the middle of the integration, fixed dela
   const law = delayModels(2, Float64Array.of(0, 0.3));
   law.load(1, { ...still, delayS: 0, delayRate: 0.05, phaseRad: Math.PI }); // 0.25 s at 5 s
   const stage = prepareTurnBack({
-    ...{ law, tickRateHz: 1, start: instant(100), frequenciesHz: Float64Array.of(1) },
+    law,
+    tickRateHz: 1,
+    start: instant(100),
+    frequenciesHz: Float64Array.of(1),
   });
   // V_10 = x1·conj(x0): turned by +f·d = a quarter, and by −π.
   const { visibilities } = await runOne(stage, {
-    ...{ start: instant(104), durationS: 2, channels: 1, stations: 2, polarisations: 1 },
+    start: instant(104),
+    durationS: 2,
+    channels: 1,
+    stations: 2,
+    polarisations: 1,
     visibilities: visibilitiesCBPP(Float64Array.of(2, 0, 1, 2, 3, 0), 1, 3, 1),
     counts: countsCB(Float64Array.of(1, 1, 1), 1, 3),
     flaggedInputs: new Uint8Array(2),

@@ -76,7 +76,10 @@ function widePlanOf(
   const spreadM = Math.max(...heights) - Math.min(...heights);
   const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
   return planWide({
-    ...{ pixels, pixelCosine: pixelSize, accuracy: W_TERM_ACCURACY, costs: backend.kind },
+    pixels,
+    pixelCosine: pixelSize,
+    accuracy: W_TERM_ACCURACY,
+    costs: backend.kind,
     bounds: {
       leastWLambda: 0,
       // Axes rotate a little with J2000's while a plan is valid.
@@ -102,7 +105,10 @@ async function planesOf(
   const own = autos === 'include';
   for (const [p, product] of productsOf(plan.polarisations).entries()) {
     const options = {
-      ...{ stationsM, axes, frequenciesHz, product },
+      stationsM,
+      axes,
+      frequenciesHz,
+      product,
       ...(calibrated && { gains: calibrated.gains, solved: calibrated.solved }),
     };
     const rows = stopFringes(integration, options);

@@ -26,7 +26,14 @@ export function parseTelescope(files: {
   const { name, title, site, polarisations, band, recording, beamExponent, delays, mount, feedAngleDeg } =
     description;
   return {
-    ...{ name, title, site, stations, polarisations, band, recording, beamExponent },
+    name,
+    title,
+    site,
+    stations,
+    polarisations,
+    band,
+    recording,
+    beamExponent,
     ...(mount && { mount }),
     ...(feedAngleDeg !== undefined && { feedAngleDeg }),
     ...(delays && { delays }),

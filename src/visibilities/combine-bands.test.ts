@@ -23,16 +23,29 @@ function part(
   telescope = sevilleta,
 ): VisibilityFile {
   const one = ([at, durationS]: readonly [number, number]): Integration => ({
-    ...{ start: addSeconds(start, at), durationS, channels: 1, stations: 2, polarisations: 1 },
+    start: addSeconds(start, at),
+    durationS,
+    channels: 1,
+    stations: 2,
+    polarisations: 1,
     visibilities: visibilitiesCBPP(new Float64Array(6).fill(1), 1, 3, 1),
     counts: countsCB(new Float64Array(3).fill(9), 1, 3),
     flaggedInputs: new Uint8Array(2),
   });
   return {
-    ...{ kind: 'visibilities', path, format: 'uvh5', telescope, details: {} },
+    kind: 'visibilities',
+    path,
+    format: 'uvh5',
+    telescope,
+    details: {},
     header: {
-      ...{ telescope, polarisations: 1, frequenciesHz: Float64Array.of(lowHz), channelWidthHz: 1e3 },
-      ...{ phaseCentre: { raDeg: 0, decDeg: 0 }, object: 'zenith', history: [] },
+      telescope,
+      polarisations: 1,
+      frequenciesHz: Float64Array.of(lowHz),
+      channelWidthHz: 1e3,
+      phaseCentre: { raDeg: 0, decDeg: 0 },
+      object: 'zenith',
+      history: [],
     },
     integrationCount: times.length,
     // eslint-disable-next-line @typescript-eslint/require-await

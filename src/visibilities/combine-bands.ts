@@ -36,7 +36,9 @@ export function combineBands(files: readonly VisibilityFile[], history: readonly
   const flags = { different: 0 };
   const widths = sorted.map((file) => file.header.frequenciesHz.length);
   return {
-    ...{ header, absent, differentFlags: () => flags.different },
+    header,
+    absent,
+    differentFlags: () => flags.different,
     integrations: async function* () {
       const parts = sorted.map((file) => new BandStream(file));
       for (const part of parts) await part.take();

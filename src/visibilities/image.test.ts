@@ -163,7 +163,11 @@ describe('an image of nothing', () => {
 describe('gains of an integration', () => {
   const calibrate = (options: object = {}) =>
     calibrateIntegration(integrationOf(), {
-      ...{ backend: openReference(), telescope, frequenciesHz, sources: [source], minimumAltitudeDeg: 10 },
+      backend: openReference(),
+      telescope,
+      frequenciesHz,
+      sources: [source],
+      minimumAltitudeDeg: 10,
       ...options,
     });
 
@@ -212,8 +216,13 @@ describe('a direct image', () => {
     format: 'test',
     details: {},
     telescope,
-    ...{ type: 'cf32', inputs: 18, polarisations: 2, samples: 6000 },
-    ...{ sampleRateHz: 1e6, centreFrequencyHz: 60e6, start },
+    type: 'cf32',
+    inputs: 18,
+    polarisations: 2,
+    samples: 6000,
+    sampleRateHz: 1e6,
+    centreFrequencyHz: 60e6,
+    start,
     blocks: (blockSamples) => simulate(plan, blockSamples),
     close: () => Promise.resolve(),
   };

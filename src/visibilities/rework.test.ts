@@ -48,7 +48,11 @@ function integrationAt(k: number, sized = 1): Integration {
           values[at + 1] = 10 * sized * (pair + 1) * Math.sin(phase);
         }
   return {
-    ...{ start: begin, durationS: 10, channels: 4, stations: 3, polarisations: 2 },
+    start: begin,
+    durationS: 10,
+    channels: 4,
+    stations: 3,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(values, 4, baselines, 2),
     counts: countsCB(new Float64Array(4 * baselines).fill(10), 4, baselines),
     flaggedInputs: new Uint8Array(6),
@@ -56,17 +60,20 @@ function integrationAt(k: number, sized = 1): Integration {
 }
 
 const file = (all: readonly Integration[]): VisibilityFile => ({
-  ...{
-    kind: 'visibilities',
-    path: 'made',
-    format: 'made',
-    telescope,
-    details: {},
-    integrationCount: all.length,
-  },
+  kind: 'visibilities',
+  path: 'made',
+  format: 'made',
+  telescope,
+  details: {},
+  integrationCount: all.length,
   header: {
-    ...{ telescope, polarisations: 2, frequenciesHz, channelWidthHz: 1e5, phaseCentre },
-    ...{ object: 'a place', history: [] },
+    telescope,
+    polarisations: 2,
+    frequenciesHz,
+    channelWidthHz: 1e5,
+    phaseCentre,
+    object: 'a place',
+    history: [],
   },
   integrations: async function* () {
     await Promise.resolve();
@@ -91,7 +98,9 @@ describe('parts of visibilities', () => {
   it('takes channels, antennas, one product and a span of time', async () => {
     const all = [0, 1, 2].map((k) => integrationAt(k));
     const { made, out } = await done(all, {
-      ...{ channels: [1, 2], stations: [0, 2], products: [-6] },
+      channels: [1, 2],
+      stations: [0, 2],
+      products: [-6],
       from: addSeconds(start, 12),
       to: addSeconds(start, 22),
     });
@@ -163,9 +172,10 @@ describe('parts of visibilities', () => {
       out: [mean],
     } = await done(all, { averageS: 20 });
     const at = 4 * (2 * baselines + 1);
-    assert.deepEqual([...(mean.asStored?.means.subarray(2 * at, 2 * at + 8) ?? [])].map(Math.abs), [
-      ...[0, 0, 0, 0, 0, 0, 0, 0],
-    ]);
+    assert.deepEqual(
+      [...(mean.asStored?.means.subarray(2 * at, 2 * at + 8) ?? [])].map(Math.abs),
+      [0, 0, 0, 0, 0, 0, 0, 0],
+    );
     assert.equal(Math.abs(mean.asStored?.weights[at] ?? Number.NaN), 0);
     assert.equal(mean.asStored?.weights[at + 4], 20);
   });

@@ -231,7 +231,11 @@ function visit(
             const channel = channels[c * each + k];
             const cell = ((channel * fromBaselines + fromB) * polarisations + pi) * polarisations + pj;
             see((c * baselines + b) * products.length + q, cell, {
-              ...{ i, j, b, c, channel },
+              i,
+              j,
+              b,
+              c,
+              channel,
               a1: stations[i] * polarisations + pi,
               a2: stations[j] * polarisations + pj,
             });

@@ -144,7 +144,8 @@ async function make(
     const { name } = product;
     try {
       const facts = await product.make({
-        ...{ history: historyFor(k), stage: settings.stage },
+        history: historyFor(k),
+        stage: settings.stage,
         emit: onItem && ((item) => onItem({ ...item, product: k })),
       });
       products.push({ name, paths: product.paths, facts, flags: accountOf(from) });

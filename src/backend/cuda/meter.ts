@@ -87,7 +87,11 @@ export class CardMeter {
     const seconds = this.clock.times;
     const { blocks, copied, bytes } = this.blocks;
     return {
-      ...{ wallS, seconds, blocks, copiedBlocks: copied, uploadedBytes: bytes },
+      wallS,
+      seconds,
+      blocks,
+      copiedBlocks: copied,
+      uploadedBytes: bytes,
       busyShare: wallS > 0 ? kernelSteps.reduce((sum, step) => sum + (seconds[step] ?? 0), 0) / wallS : 0,
       downloadedBytes: this.downloadedBytes,
     };

@@ -215,7 +215,10 @@ function allocateCudaSpectra(
     filled.holdBack(upload);
     const widthBytes = rowBytes(count);
     const copy = {
-      ...{ host, hostPitchBytes: widthBytes, widthBytes, rows },
+      host,
+      hostPitchBytes: widthBytes,
+      widthBytes,
+      rows,
       device: packed?.pointer ?? memory.pointer,
       devicePitchBytes: packed ? packedPitch : pitchBytes,
     };

@@ -74,7 +74,9 @@ describe("the beamformer's kernels", { skip }, () => {
           const made = new Float64Array(powersLength(plan, bins)).fill(NaN);
           await add.run({ grid: [3, 1], threads: 64 }, [
             work(settings, partials),
-            ...[{ memory: made }, { i32: bins.bins }, { i32: channels }],
+            { memory: made },
+            { i32: bins.bins },
+            { i32: channels },
           ]);
           const summed = new Float64Array(made.length);
           addPowers(plan, wanted, samples, bins, summed);
@@ -108,7 +110,10 @@ describe("the beamformer's kernels", { skip }, () => {
           view.setInt32(STEERING.channels, channels, true);
           view.setInt32(STEERING.every, every, true);
           await steer.run({ grid: [2, 1], threads: 64 }, [
-            ...[{ memory: anchors }, { memory: steps }, { memory: gains.inverse }, { memory: made }],
+            { memory: anchors },
+            { memory: steps },
+            { memory: gains.inverse },
+            { memory: made },
             { bytes, pointers: [] },
           ]);
           assert.deepEqual(made, wanted);

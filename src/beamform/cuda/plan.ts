@@ -12,8 +12,17 @@ import { detections } from '../plan.js';
 
 /** struct Work of beamform.cuh. */
 export const BEAM_WORK = {
-  ...{ samples: 0, detection: 4, firstEnd: 8, perBin: 12, rows: 16, items: 20, pitchBytes: 24 },
-  ...{ out: 32, spectra: 40, weights: 48, bytes: 56 },
+  samples: 0,
+  detection: 4,
+  firstEnd: 8,
+  perBin: 12,
+  rows: 16,
+  items: 20,
+  pitchBytes: 24,
+  out: 32,
+  spectra: 40,
+  weights: 48,
+  bytes: 56,
 } as const;
 const work = structure('Work', BEAM_WORK);
 const tensorMap = { bytes: 128, align: 128, type: 'TensorMap' };
@@ -44,12 +53,15 @@ const definesOf = ({
   polarisations,
   beams,
 }: Pick<Shape, 'stations' | 'polarisations' | 'beams'>) => ({
-  ...{ STATIONS: stations, POLARISATIONS: polarisations, BEAMS: beams },
+  STATIONS: stations,
+  POLARISATIONS: polarisations,
+  BEAMS: beams,
 });
 const sources = (...names: string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, readSource(import.meta.url, name)]));
 const request = (name: string, headers: Record<string, string>) => ({
-  ...{ name, source: readSource(import.meta.url, name) },
+  name,
+  source: readSource(import.meta.url, name),
   headers: { ...commonHeaders('integers.cuh'), ...sources('beamform.cuh'), ...headers },
 });
 
@@ -88,7 +100,11 @@ function planHopper(plan: Shape): BeamLaunch {
       defines: { ...definesOf(plan), COLUMNS: columns, STAGES: stages },
       entries: { beamformHopper: [tensorMap, tensorMap, tensorMap, work] },
     },
-    ...{ entry: 'beamformHopper', threads: 384, tileSpectra: TILE_SPECTRA, tileBeams, columns },
+    entry: 'beamformHopper',
+    threads: 384,
+    tileSpectra: TILE_SPECTRA,
+    tileBeams,
+    columns,
     // The ring, with padding to align it, and its barriers.
     sharedBytes: stages * stageBytes(plan, columns) + 1024 + stages * 16,
     persistent: true,
@@ -105,7 +121,11 @@ function planTensor(plan: Shape): BeamLaunch {
       defines: { ...definesOf(plan), COLUMNS: columns, STAGES: stages },
       entries: { beamformTensor: [work] },
     },
-    ...{ entry: 'beamformTensor', threads: 256, tileSpectra: TILE_SPECTRA, tileBeams, columns },
+    entry: 'beamformTensor',
+    threads: 256,
+    tileSpectra: TILE_SPECTRA,
+    tileBeams,
+    columns,
     sharedBytes: stages * stageBytes(plan, columns),
     persistent: false,
   };
@@ -122,7 +142,11 @@ const plainRequest = (plan: Shape) => ({
 
 const planPlain = (plan: Shape): BeamLaunch => ({
   request: { ...plainRequest(plan), entries: { beamformPlain: [work] } },
-  ...{ entry: 'beamformPlain', threads: 128, sharedBytes: 0, tileSpectra: 128, tileBeams: 8 },
+  entry: 'beamformPlain',
+  threads: 128,
+  sharedBytes: 0,
+  tileSpectra: 128,
+  tileBeams: 8,
   persistent: false,
 });
 

@@ -12,12 +12,20 @@ export function benchDelays(plan: ChannelisePlan): RunDelays {
   for (let a = 0; a < plan.inputs; a++) {
     const share = a / plan.inputs - 0.5;
     law.load(a, {
-      ...{ fromTick: 0n, delayS: 13.3e-6 * share, delayRate: 9.7e-10 * share },
-      ...{ phaseRad: 0, phaseRateRadS: 0 },
+      fromTick: 0n,
+      delayS: 13.3e-6 * share,
+      delayRate: 9.7e-10 * share,
+      phaseRad: 0,
+      phaseRateRadS: 0,
     });
   }
   const { samplesPerSpectrum, taps } = plan;
   return spectrumDelays({
-    ...{ law, samplesPerSpectrum, taps, sampleRateHz, zeroHz: 1.4e9, mostDelaySamples: MOST_DELAY },
+    law,
+    samplesPerSpectrum,
+    taps,
+    sampleRateHz,
+    zeroHz: 1.4e9,
+    mostDelaySamples: MOST_DELAY,
   }).from(0).delays;
 }

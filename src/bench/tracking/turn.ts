@@ -108,8 +108,11 @@ function movingLaw(inputs: number): DelayLaw {
   for (let a = 0; a < inputs; a++) {
     const share = a / inputs - 0.5;
     law.load(a, {
-      ...{ fromTick: 0n, delayS: 13.3e-6 * share, delayRate: 9.7e-10 * share },
-      ...{ phaseRad: 0, phaseRateRadS: 0 },
+      fromTick: 0n,
+      delayS: 13.3e-6 * share,
+      delayRate: 9.7e-10 * share,
+      phaseRad: 0,
+      phaseRateRadS: 0,
     });
   }
   return law;

@@ -65,7 +65,10 @@ export function fullSample(options: FullSampleOptions): FullSample {
   const components = directions.map((directionEnu, q): ModelComponent => {
     const [fractionQ, fractionU, fractionV] = polarised[q];
     return {
-      ...{ directionEnu, fractionQ, fractionU, fractionV },
+      directionEnu,
+      fractionQ,
+      fractionU,
+      fractionV,
       fluxJy: new Float64Array(channels).fill(10 - 2 * q),
     };
   });
@@ -126,7 +129,11 @@ export function fullBatchOf(
   const gains = new Float64Array(truth.length);
   for (let at = 0; at < gains.length; at += 8) gains[at] = gains[at + 6] = 1;
   return {
-    ...{ solves, stations, weights, gains, iterations },
+    solves,
+    stations,
+    weights,
+    gains,
+    iterations,
     data: input.visibilities.map((value, n) => value / input.counts[Math.floor(n / 8)]),
     model: input.model.slice(),
     iterationsRun: new Int32Array(solves).fill(-7),

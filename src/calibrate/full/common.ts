@@ -183,7 +183,9 @@ export function commonNormalOf(
   for (const matrix of [normal, single])
     for (let m = 0; m < U; m++) for (let k = 0; k < m; k++) matrix[k * U + m] = matrix[m * U + k];
   return {
-    ...{ normal, single, right },
+    normal,
+    single,
+    right,
     variance: squares / Math.max(1, numbers - 8 * alive.reduce((sum, one) => sum + one, 0) + 1),
   };
 }

@@ -41,7 +41,9 @@ export function loopsOf(stations: number, isPair: (b: number) => boolean): Loops
     (i, j) => i !== j && isPair(i > j ? baselineIndex(i, j) : baselineIndex(j, i)),
   );
   return {
-    ...{ stations: paired.size, pairs, groups: groups.length },
+    stations: paired.size,
+    pairs,
+    groups: groups.length,
     loops: pairs - paired.size + groups.length,
     isOdd: groups.every(({ isOdd }) => isOdd),
   };

@@ -139,7 +139,9 @@ describe('the model with cross hands', () => {
         {
           directionEnu: { x: 1, y: 0, z: 0 },
           fluxJy: Float64Array.of(10),
-          ...{ fractionQ: 0.1, fractionU: 0.2, fractionV: 0.3 },
+          fractionQ: 0.1,
+          fractionU: 0.2,
+          fractionV: 0.3,
           stationBeams: [beamOf(1, 1), beamOf(0.5, 2)],
         },
       ],

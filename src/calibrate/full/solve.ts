@@ -91,7 +91,12 @@ export async function solveFull(
   }
   const isKnown = phaseRad.some((phase) => !Number.isNaN(phase));
   return {
-    ...{ gains, leakage, solved, solutions, referenceStation, frame: { openRotations, errorRad } },
+    gains,
+    leakage,
+    solved,
+    solutions,
+    referenceStation,
+    frame: { openRotations, errorRad },
     crossHand: { how: isKnown ? 'model' : 'unknown', phaseRad },
   };
 }

@@ -19,7 +19,20 @@ const library = loadNative();
 /** Every radix alone and under others, radices without code of their own, padding, and convolutions. */
 const lengths = [
   ...Array.from({ length: 39 }, (_, n) => n + 2),
-  ...[64, 74, 121, 128, 143, 210, 256, 343, 512, 961, 1000, 1024, 1201, 2048],
+  64,
+  74,
+  121,
+  128,
+  143,
+  210,
+  256,
+  343,
+  512,
+  961,
+  1000,
+  1024,
+  1201,
+  2048,
 ];
 
 describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, () => {

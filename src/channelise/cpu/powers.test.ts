@@ -118,7 +118,10 @@ describe(
       const options = { ...base, inputType: 'ci8', outputType: 'ci8' } as const;
       const [whole] = blocksOf(options, [2400]);
       const gap = (firstInput: number, firstSample: number, endSample: number) => ({
-        ...{ firstInput, endInput: firstInput + 1, firstSample, endSample },
+        firstInput,
+        endInput: firstInput + 1,
+        firstSample,
+        endSample,
       });
       await agree(options, [withGaps(whole, [gap(3, 77, 95), gap(17, 100, 1800), gap(19, 2399, 2400)])]);
     });

@@ -15,7 +15,12 @@ it('a channeliser on a card closes all it opened, also where it cannot be prepar
   for (const [options, description] of kinds) {
     const channels = options.channels ?? 16;
     const plan = planChannelise({
-      ...{ channels, taps: 4, inputs: 2, polarisations: 1, inputType: 'ci8', outputType: 'ci8' },
+      channels,
+      taps: 4,
+      inputs: 2,
+      polarisations: 1,
+      inputType: 'ci8',
+      outputType: 'ci8',
       blockSamples: 64 * channels,
       ...options,
     });

@@ -96,7 +96,8 @@ async function channelise(
   const elements = isFloat ? new Float32Array(packed.buffer) : new Int8Array(packed.buffer);
   return {
     out: spectraCAT(elements, isFloat ? 'cf32' : 'ci8', channels, inputs, spectra),
-    ...{ cells: words, perWindow },
+    cells: words,
+    perWindow,
   };
 }
 

@@ -126,8 +126,15 @@ function fusedPass(
         ...shapeDefines(plan, folded),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         OPENS_AT: opensAt,
-        ...{ PASS: which, N: points, OTHER: other, TILE: tile, SPAN: span, GROUP: group },
-        ...{ THREADS: block.threads, BLOCKS: block.blocks, TURNS_KEPT: block.turnsKept ? 1 : 0 },
+        PASS: which,
+        N: points,
+        OTHER: other,
+        TILE: tile,
+        SPAN: span,
+        GROUP: group,
+        THREADS: block.threads,
+        BLOCKS: block.blocks,
+        TURNS_KEPT: block.turnsKept ? 1 : 0,
         POWERS: powers ? 1 : 0,
         ...Object.fromEntries(Array.from({ length: RADICES }, (_, n) => [`R${n}`, radices[n] ?? 1])),
       },
@@ -158,7 +165,10 @@ function plainPass(
         ...shapeDefines(plan, false),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         OPENS_AT: opensAt,
-        ...{ N: points, OTHER: other, TILE: tile, THREADS: threads },
+        N: points,
+        OTHER: other,
+        TILE: tile,
+        THREADS: threads,
       },
       entries: { channelisePlain: workArgument },
     },
@@ -191,8 +201,12 @@ export function planFused(
   const taken = { ...(summed ?? shape), powers: summed !== undefined };
   const pass = fusedPass(plan, card, true, { which: 0, points: channels, other: 1, ...taken, opensAt });
   return {
-    ...{ passes: [pass], folded: true, columns: channels },
-    ...{ span: taken.span, scratchBytes: 0, sumsPowers: taken.powers },
+    passes: [pass],
+    folded: true,
+    columns: channels,
+    span: taken.span,
+    scratchBytes: 0,
+    sumsPowers: taken.powers,
   };
 }
 

@@ -122,8 +122,12 @@ async function makeChanneliser(
     }
     done.holdBack(upload);
     const rows = {
-      ...{ host, hostPitchBytes: rowBytes, widthBytes: rowBytes, rows: inputs },
-      ...{ device: offsetBy(memory.pointer, waiting * sampleBytes), devicePitchBytes: pitchBytes },
+      host,
+      hostPitchBytes: rowBytes,
+      widthBytes: rowBytes,
+      rows: inputs,
+      device: offsetBy(memory.pointer, waiting * sampleBytes),
+      devicePitchBytes: pitchBytes,
     };
     meter.around('upload', upload, () => {
       session.copyRows(rows, 'up', upload);

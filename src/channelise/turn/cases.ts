@@ -77,7 +77,9 @@ function movingLaw(inputs: number, spectrumRateHz: number, first: number): Delay
   );
   for (let a = 0; a < inputs; a++) {
     const piece = {
-      ...{ delayS: 13.3e-6 * (a / inputs - 0.4), delayRate: 9.7e-10 * (a - 2), phaseRad: 0.7 * a },
+      delayS: 13.3e-6 * (a / inputs - 0.4),
+      delayRate: 9.7e-10 * (a - 2),
+      phaseRad: 0.7 * a,
       phaseRateRadS: (a % 3) * 0.11 * spectrumRateHz,
     };
     law.load(a, { ...piece, fromTick: BigInt(first - 1000 * a) });
@@ -133,7 +135,7 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
     }
 
     theCase('gaps go along, and so does nothing at all', async () => {
-      const gap = { ...{ firstInput: 1, endInput: 3, firstChannel: 0, endChannel: 2 } };
+      const gap = { firstInput: 1, endInput: 3, firstChannel: 0, endChannel: 2 };
       await agree({ type: 'ci8', channels: 3, inputs: 4 }, [
         { samples: 20, gaps: [{ ...gap, firstSample: 5, endSample: 9 }] },
         { samples: 0 },

@@ -44,7 +44,7 @@ it('runs end where a piece of any input begins, and tell delays and turns at the
   // Spectra 10 … 15 at two a second: 10.5 ticks from the first piece's own, 5.25 s; 0.25 s after the second's.
   const { edges, laws } = turningRuns({ inputs: 2, spectrumRateHz: 2 }, law, 10, 6);
   assert.deepEqual([...edges], [0, 4, 6]);
-  near(laws, [...[5.625, 0.25, 0, 0], ...[7, 0, 0, 0], ...[1, 0, -0.375, 0.25], ...[7, 0, 0, 0]], 1e-12);
+  near(laws, [5.625, 0.25, 0, 0, 7, 0, 0, 0, 1, 0, -0.375, 0.25, 7, 0, 0, 0], 1e-12);
   assert.deepEqual([...turningRuns({ inputs: 2, spectrumRateHz: 2 }, law, 20, 0).edges], [0]);
 });
 

@@ -37,17 +37,26 @@ import { openTerminal } from '../report/terminal.js';
 import { addHelp } from '../startup/help.js';
 
 export const gnss = field(given, {
-  ...{ flag: '--gnss', changes: 'never' },
+  flag: '--gnss',
+  changes: 'never',
   help: 'of a recording around GPS L1: gains by the codes of its satellites',
 });
 const positions = field(given, {
-  ...{ flag: '--solve-positions', group: 'Satellites', changes: 'never' },
+  flag: '--solve-positions',
+  group: 'Satellites',
+  changes: 'never',
   help: 'also where the antennas are, with covariance; takes four directions',
 });
 const gnssOptions = z.strictObject({
-  ...{ gnss, out, picture, ...gnssFields, solvePositions: positions },
+  gnss,
+  out,
+  picture,
+  ...gnssFields,
+  solvePositions: positions,
   ...openFields,
-  ...{ overwrite, ...common, ...skyFiles },
+  overwrite,
+  ...common,
+  ...skyFiles,
 });
 type GnssOptions = Options<typeof gnssOptions>;
 

@@ -11,7 +11,10 @@ import { common } from '../options/shared.js';
 
 const compareOptions = z.strictObject({
   tolerance: field(real, {
-    ...{ flag: '--tolerance <part>', changes: 'never', range: { least: 0, most: 1 }, default: 0 },
+    flag: '--tolerance <part>',
+    changes: 'never',
+    range: { least: 0, most: 1 },
+    default: 0,
     help: 'values may differ by this part of the largest value, like 1e-6; in images of the peak',
   }),
   ...common,
@@ -47,7 +50,9 @@ async function run(a: string, b: string, options: CompareFlags): Promise<void> {
 
 /** JSON has neither undefined nor infinities. */
 const jsonOf = (a: string, b: string, { differences, parts, ...comparison }: Comparison): object => ({
-  ...{ a, b, ...comparison },
+  a,
+  b,
+  ...comparison,
   differences: differences.map((one) => ({ ...one, a: one.a ?? null, b: one.b ?? null })),
   parts,
 });

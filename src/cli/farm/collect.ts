@@ -35,7 +35,10 @@ import * as shared from '../options/shared.js';
 
 const collectOptions = z.strictObject({
   out: again(shared.out, { otherwise: 'as it was submitted' }),
-  ...{ overwrite: shared.overwrite, patience: shared.patience, ...shared.access, ...shared.computing },
+  overwrite: shared.overwrite,
+  patience: shared.patience,
+  ...shared.access,
+  ...shared.computing,
 });
 /** By default, the choice made at submission. */
 type CollectOptions = Omit<Options<typeof collectOptions>, 'overwrite'> & { readonly overwrite?: boolean };
@@ -72,7 +75,9 @@ async function run(folder: string, options: CollectOptions): Promise<void> {
     options.backend === 'auto' && plan.work.backend !== 'cuda' ? plan.work.backend : options.backend;
   await withBackend({ ...options, backend }, async (opened) => {
     const merging = {
-      ...{ version: version(), backend: opened, outs: [options.out] },
+      version: version(),
+      backend: opened,
+      outs: [options.out],
       overwrite: options.overwrite ?? plan.observation.overwrite,
     };
     const { overwrite } = merging;
@@ -92,8 +97,16 @@ async function run(folder: string, options: CollectOptions): Promise<void> {
     const { jobs, dropped, wrongWorkers, unchecked } = ledger;
     terminal.result(
       {
-        ...{ paths, jobs: jobs.length, dropped, missingSamples, saturated, backends, ...rates },
-        ...{ wrongWorkers: Object.fromEntries(wrongWorkers), unchecked: unchecked.size, seconds },
+        paths,
+        jobs: jobs.length,
+        dropped,
+        missingSamples,
+        saturated,
+        backends,
+        ...rates,
+        wrongWorkers: Object.fromEntries(wrongWorkers),
+        unchecked: unchecked.size,
+        seconds,
         ...gainsFactsOf(made),
       },
       [

@@ -22,7 +22,9 @@ import * as shared from '../options/shared.js';
 const combineOptions = z.strictObject({
   out: again(shared.out, { default: 'all.uvh5' }),
   values: again(visibilities.shape.values, { default: 'means' }),
-  ...{ overwrite: shared.overwrite, ...shared.common, eop: shared.eop },
+  overwrite: shared.overwrite,
+  ...shared.common,
+  eop: shared.eop,
 });
 type CombineOptions = Options<typeof combineOptions>;
 
@@ -70,7 +72,11 @@ async function run(paths: readonly string[], options: CombineOptions): Promise<v
     const seconds = stage.done();
     const { frequenciesHz, channelWidthHz } = bands.header;
     const absent = bands.absent.map(({ path, from, integrations: count, durationS, leftOutS }) => ({
-      ...{ path, fromUtc: formatInstant(from, 3), integrations: count, durationS, leftOutS },
+      path,
+      fromUtc: formatInstant(from, 3),
+      integrations: count,
+      durationS,
+      leftOutS,
     }));
     const differentFlags = bands.differentFlags();
     terminal.result(

@@ -49,7 +49,10 @@ export async function showNight(
     },
     steer: async (command, body, who, machines) => {
       const answers = await steerAll(queue, night, {
-        ...{ command, body: body as Record<string, unknown>, machines, who: `${who}, all machines` },
+        command,
+        body: body as Record<string, unknown>,
+        machines,
+        who: `${who}, all machines`,
         ...(token !== undefined && { token }),
       });
       const bad = answers.filter(({ isReady }) => !isReady);
@@ -104,7 +107,9 @@ export async function showNight(
   });
   ears.ask();
   for (const line of pageLines(page, {
-    ...{ tokenFile: pageTokenFile, tokenOption: '--page-token-file', tokenIs: tokenIsFor(options) },
+    tokenFile: pageTokenFile,
+    tokenOption: '--page-token-file',
+    tokenIs: tokenIsFor(options),
     shows: 'the sky of all machines',
   }))
     say(line);

@@ -26,19 +26,24 @@ import { access, common, pageAddress } from '../options/shared.js';
 const changes = 'never';
 const nightOptions = z.strictObject({
   steer: field(words('a command'), {
-    ...{ flag: '--steer <command>', changes },
+    flag: '--steer <command>',
+    changes,
     help: 'steer all machines; flags, gains, integration, recording or stop, and what it takes: \'flags {"inputs":["stand17"],"flag":true}\'',
   }),
   machines: field(words('names of machines'), {
-    ...{ flag: '--machines <list>', changes, otherwise: 'all that are found' },
+    flag: '--machines <list>',
+    changes,
+    otherwise: 'all that are found',
     help: 'machines that must answer',
   }),
   page: again(pageAddress, { otherwise: 'none' }),
   pageTokenFile: field(inputPath, {
-    ...{ flag: '--page-token-file <path>', changes },
+    flag: '--page-token-file <path>',
+    changes,
     help: "token of the machines' pages; the file that each has as --token-file: steering needs it",
   }),
-  ...{ ...access, ...common },
+  ...access,
+  ...common,
 });
 type NightOptions = Omit<Options<typeof nightOptions>, 'page'> & { readonly page?: string | true };
 
@@ -118,7 +123,9 @@ async function steer(
     machines?.split(',').map((one) => one.trim()) ??
     (await hearHealth(queue, night)).map(({ machine }) => machine);
   return steerAll(queue, night, {
-    ...{ command: parts[1], body: body as Record<string, unknown>, machines: who },
+    command: parts[1],
+    body: body as Record<string, unknown>,
+    machines: who,
     ...(pageTokenFile !== undefined && { token: await tokenOf(pageTokenFile, 'refuse') }),
     who: `${userInfo().username}, all machines`,
   });
@@ -127,7 +134,12 @@ async function steer(
 const HEAD = ['machine', 'band', 'state', 'newest sample', 'age', 'present', 'recording', 'page'];
 
 const rowOf = (one: Health): string[] => [
-  ...[one.machine, one.bandHz ? `${formatHz(one.bandHz[0])} to ${formatHz(one.bandHz[1])}` : '–', one.word],
-  ...[one.newestSample ?? '–', one.dataAgeS === undefined ? '–' : formatSeconds(one.dataAgeS)],
-  ...[one.presentPercent === undefined ? '–' : `${one.presentPercent.toFixed(1)} %`, one.recording, one.page],
+  one.machine,
+  one.bandHz ? `${formatHz(one.bandHz[0])} to ${formatHz(one.bandHz[1])}` : '–',
+  one.word,
+  one.newestSample ?? '–',
+  one.dataAgeS === undefined ? '–' : formatSeconds(one.dataAgeS),
+  one.presentPercent === undefined ? '–' : `${one.presentPercent.toFixed(1)} %`,
+  one.recording,
+  one.page,
 ];

@@ -38,9 +38,15 @@ async function run(folder: string, options: Options<typeof statusOptions>): Prom
     const setAside = [...ledger.setAside.values()];
     terminal.result(
       {
-        ...{ folder, plan: ledger.plan.id, version: ledger.plan.version },
-        ...{ jobs: ledger.jobs.length, done: ledger.done.size, missing: ledger.missing().length },
-        ...{ setAside, dropped: ledger.dropped, ...(waits && { queue: waits }) },
+        folder,
+        plan: ledger.plan.id,
+        version: ledger.plan.version,
+        jobs: ledger.jobs.length,
+        done: ledger.done.size,
+        missing: ledger.missing().length,
+        setAside,
+        dropped: ledger.dropped,
+        ...(waits && { queue: waits }),
         wrongWorkers: Object.fromEntries(ledger.wrongWorkers),
       },
       [
@@ -63,10 +69,15 @@ async function run(folder: string, options: Options<typeof statusOptions>): Prom
 const WORKER_HEAD = ['worker', 'backend', 'jobs', 'failed', 'a minute', 'busy', 'read', 'handed over', 'at'];
 
 const workerRow = (one: WorkerStatus): string[] => [
-  ...[one.name, one.backend, String(one.jobs), String(one.failed)],
+  one.name,
+  one.backend,
+  String(one.jobs),
+  String(one.failed),
   ((60 * one.jobs) / Math.max(one.upS, 1e-3)).toFixed(1),
   `${Math.round((100 * one.busyS) / Math.max(one.upS, 1e-3))} % of ${formatSeconds(one.upS)}`,
-  ...[formatBytes(one.readBytes), formatBytes(one.sentBytes), one.job ?? '–'],
+  formatBytes(one.readBytes),
+  formatBytes(one.sentBytes),
+  one.job ?? '–',
 ];
 
 /** Dropped results with reasons; identical duplicates are not reported. */

@@ -61,11 +61,9 @@ const ofFarm = ['--server', '--root', '--farm', '--job-time', '--backend', '--ov
 const shorthands: readonly Shorthand[] = [
   {
     usual: ['--integration', '--channels', '--telescope', '--flag'],
-    ...{
-      name: 'correlate',
-      description: 'Correlates a recording, spread over workers.',
-      product: 'visibilities',
-    },
+    name: 'correlate',
+    description: 'Correlates a recording, spread over workers.',
+    product: 'visibilities',
     ending: '.uvfits',
     settings: {
       parts: ['products.visibilities', 'source', 'observation', 'front', 'flags', 'machine'],
@@ -90,11 +88,9 @@ const shorthands: readonly Shorthand[] = [
   },
   {
     usual: ['--channels', '--taps', '--bits'],
-    ...{
-      name: 'channelise',
-      description: 'Channelises a recording, spread over workers.',
-      product: 'spectra',
-    },
+    name: 'channelise',
+    description: 'Channelises a recording, spread over workers.',
+    product: 'spectra',
     ending: '-channels.sigmf-meta',
     settings: {
       parts: ['products.spectra', 'source', 'observation', 'front', 'flags', 'machine'],
@@ -119,11 +115,9 @@ const shorthands: readonly Shorthand[] = [
   },
   {
     usual: ['--gains', '--every', '--field', '--channels', '--flag'],
-    ...{
-      name: 'image',
-      description: 'Images a recording directly, one image after the other, spread over workers.',
-      product: 'images',
-    },
+    name: 'image',
+    description: 'Images a recording directly, one image after the other, spread over workers.',
+    product: 'images',
     ending: '-series.fits',
     settings: {
       parts: ['products.images', 'source', 'observation', 'front', 'flags', 'gains', 'machine'],
@@ -134,8 +128,11 @@ const shorthands: readonly Shorthand[] = [
       },
       without: [
         ...notOfFarms,
-        ...['products.images.weights', 'products.images.cube', 'products.images.element'],
-        ...['products.images.beam-corrected', 'products.images.picture'],
+        'products.images.weights',
+        'products.images.cube',
+        'products.images.element',
+        'products.images.beam-corrected',
+        'products.images.picture',
       ],
       also: [flagRules, timesFlag, directFlag, crossHandFlag],
     },
@@ -156,7 +153,8 @@ const shorthands: readonly Shorthand[] = [
 
 const submitOptions = z.strictObject({
   backend: again(backend, { default: undefined, otherwise: 'as the file says, else any' }),
-  ...{ overwrite, ...common },
+  overwrite,
+  ...common,
 });
 
 export function registerSubmit(farm: Command): void {
@@ -234,8 +232,13 @@ async function run(observation: Observation, options: FarmOptions): Promise<void
   let opened: Backend | undefined;
   try {
     const submitted = await planFarm(observation, {
-      ...{ version: version(), backend: choice, jobS: options.jobTime, jobChannels: options.jobChannels },
-      ...{ root: options.root, verify: options.verify, equaliserPath: join(folder, 'equaliser.json') },
+      version: version(),
+      backend: choice,
+      jobS: options.jobTime,
+      jobChannels: options.jobChannels,
+      root: options.root,
+      verify: options.verify,
+      equaliserPath: join(folder, 'equaliser.json'),
       openBackend: async () =>
         (opened ??= await openBackend(choice, threads === undefined ? {} : { threads })),
     });

@@ -36,18 +36,27 @@ const changes = 'never';
 const workerOptions = z.strictObject({
   root: field(shared.repeated('a folder, or an address'), { ...shared.root, default: [] }),
   name: field(words('a name'), {
-    ...{ flag: '--name <name>', changes, otherwise: 'the machine and the process' },
+    flag: '--name <name>',
+    changes,
+    otherwise: 'the machine and the process',
     help: 'name of the worker where workers are listed',
   }),
   untilIdle: field(timeS, {
-    ...{ flag: '--until-idle <time>', changes, unit: 's', range: { above: 0 }, otherwise: 'never' },
+    flag: '--until-idle <time>',
+    changes,
+    unit: 's',
+    range: { above: 0 },
+    otherwise: 'never',
     help: 'end when no job came for this long; or no server answers for that long and at least 10s',
   }),
   job: field(inputPath, {
-    ...{ flag: '--job <path>', changes, help: 'do one job of a file that farm submit wrote; no server' },
+    flag: '--job <path>',
+    changes,
+    help: 'do one job of a file that farm submit wrote; no server',
   }),
   out: again(shared.out, { otherwise: 'of --job where farm collect looks' }),
-  ...{ ...shared.access, ...shared.computing },
+  ...shared.access,
+  ...shared.computing,
 });
 type WorkerOptions = Options<typeof workerOptions>;
 
@@ -89,7 +98,9 @@ async function run(options: WorkerOptions, command: Command): Promise<void> {
   const release = await confineReading(places);
   await withBackend(options, async (backend) => {
     const place = {
-      ...{ backend, version: version(), roots: places },
+      backend,
+      version: version(),
+      roots: places,
       name: options.name ?? `${hostname()}-${process.pid}`,
     };
     if (options.job !== undefined) await oneJob(options.job, options, place, terminal);
@@ -100,14 +111,17 @@ async function run(options: WorkerOptions, command: Command): Promise<void> {
       };
       const begunMs = performance.now();
       const queue = await connectQueue(access, place.name, {
-        ...{ waits: true, stop: stop.signal, onTrouble: say },
+        waits: true,
+        stop: stop.signal,
+        onTrouble: say,
         givesUp: () => hasWaitedLong(begunMs, options.untilIdle),
       });
       const warning = openServerWarning(queue);
       if (warning !== undefined) say(warning);
       try {
         const account = await runWorker(queue, place, {
-          ...{ stop: stop.signal, onTrouble: say },
+          stop: stop.signal,
+          onTrouble: say,
           onEvent: (event) => {
             say(eventLine(event, place));
           },

@@ -41,8 +41,11 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
     },
     without: [
       ...notOfRecordings.filter((name) => name !== 'source.duration'),
-      ...['products.images.weights', 'machine.cards'],
-      ...['gains.min-baseline', 'gains.element', 'gains.diffuse'],
+      'products.images.weights',
+      'machine.cards',
+      'gains.min-baseline',
+      'gains.element',
+      'gains.diffuse',
     ],
     also: [directFlag, crossHandFlag, flagRules, timesFlag],
   });

@@ -26,11 +26,17 @@ const group = 'Several machines';
 export const machineFields = z.strictObject({
   ...shared.access,
   night: field(words('a name'), {
-    ...{ flag: '--night <name>', group, changes: 'never', otherwise: 'night' },
+    flag: '--night <name>',
+    group,
+    changes: 'never',
+    otherwise: 'night',
     help: 'name that all machines of one telescope share',
   }),
   machine: field(words('a name'), {
-    ...{ flag: '--machine <name>', group, changes: 'never', otherwise: 'its host name' },
+    flag: '--machine <name>',
+    group,
+    changes: 'never',
+    otherwise: 'its host name',
     help: 'name of this machine',
   }),
 });
@@ -68,7 +74,9 @@ export async function joinMachines(
     const { minutes } = page.night();
     const steered = page.steered();
     return {
-      ...{ machine, startedUnixS: page.startedUnixS, minutes: minutes.map((one) => ({ ...one })) },
+      machine,
+      startedUnixS: page.startedUnixS,
+      minutes: minutes.map((one) => ({ ...one })),
       ...(plan && { plan: { ...plan } }),
       ...(steered && { steered }),
     };
@@ -97,13 +105,18 @@ function healthOf(machine: string, page: Steerable): Health {
   const status = page.status();
   const band = page.bandHz();
   return {
-    ...{ machine, version: version(), page: page.url, state: status.state, word: status.word },
+    machine,
+    version: version(),
+    page: page.url,
+    state: status.state,
+    word: status.word,
     ...(band && { bandHz: [band[0], band[1]] as [number, number] }),
     ...(status.newestSample === undefined ? {} : { newestSample: status.newestSample }),
     ...(status.dataAgeS === undefined ? {} : { dataAgeS: status.dataAgeS }),
     ...(status.image && { imageAgeS: status.image.ageS }),
     ...(status.integration && { presentPercent: status.integration.presentPercent }),
-    ...{ recording: status.recording.state, steerable: status.steerable },
+    recording: status.recording.state,
+    steerable: status.steerable,
     startedUnixS: page.startedUnixS,
     minutes: page
       .night()

@@ -20,8 +20,18 @@ export interface LiveOptions extends CommonOptions, MachineOptions {
 
 /** Options that apply only to files. */
 const notLive = [
-  ...['sample-bits', 'skip', 'near', 'tuning', 'metafits', 'remove-cables', 'sideband', 'duration'],
-  ...['stored-pair', 'seconds-of', 'column', 'target'],
+  'sample-bits',
+  'skip',
+  'near',
+  'tuning',
+  'metafits',
+  'remove-cables',
+  'sideband',
+  'duration',
+  'stored-pair',
+  'seconds-of',
+  'column',
+  'target',
 ].map((name) => `source.${name}`);
 
 const settings: FlagSettings = {
@@ -34,7 +44,8 @@ const settings: FlagSettings = {
     'products.visibilities.integration': { otherwise: '1s, or that of an image' },
     'products.visibilities.align': { otherwise: 'utc' },
     'products.images.images': {
-      ...{ flag: '--picture <path>', otherwise: 'live.png' },
+      flag: '--picture <path>',
+      otherwise: 'live.png',
       help: aboutField(images.shape.picture)?.help,
     },
     'products.images.every': { flag: '--image <time>', otherwise: 'none' },
@@ -44,10 +55,18 @@ const settings: FlagSettings = {
   },
   without: [
     ...notLive,
-    ...['front.float-taps', 'front.equaliser-out', 'gains.cross-hand', 'machine.cards', 'eop'],
-    ...['products.visibilities.phase-centre', 'products.images.autos', 'products.images.cube'],
-    ...['products.images.beam-corrected', 'products.images.element', 'products.images.picture'],
-    ...['products.images.sheet'],
+    'front.float-taps',
+    'front.equaliser-out',
+    'gains.cross-hand',
+    'machine.cards',
+    'eop',
+    'products.visibilities.phase-centre',
+    'products.images.autos',
+    'products.images.cube',
+    'products.images.beam-corrected',
+    'products.images.element',
+    'products.images.picture',
+    'products.images.sheet',
   ],
   also: [flagRules, directFlag],
   filledBy: {

@@ -23,9 +23,19 @@ export function captureObservation(capture: string, options: CaptureOptions): Ob
   return resolveLive(
     checkObservation(
       {
-        ...{ corella: 1, telescope, stations, source: { capture, format, epoch, rate, frequency } },
+        corella: 1,
+        telescope,
+        stations,
+        source: { capture, format, epoch, rate, frequency },
         front: {
-          ...{ channels, filter, taps, gain, passband, coefficients, window, bits },
+          channels,
+          filter,
+          taps,
+          gain,
+          passband,
+          coefficients,
+          window,
+          bits,
         },
         gains: gains === undefined ? undefined : { file: gains },
         products: [

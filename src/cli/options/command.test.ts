@@ -32,7 +32,10 @@ const parse = (...words: readonly string[]): Record<string, unknown> =>
 describe('options', () => {
   it('are whole numbers where they count, and backends by name', () => {
     assert.deepEqual(parse('--pixels', '64', '--skip', '0', '--backend', 'cpu', '--threads', '1'), {
-      ...{ pixels: 64, skip: 0, backend: 'cpu', threads: 1 },
+      pixels: 64,
+      skip: 0,
+      backend: 'cpu',
+      threads: 1,
     });
     assert.deepEqual(parse(), { pixels: 128, backend: 'auto' });
   });

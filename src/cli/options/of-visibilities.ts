@@ -3,9 +3,19 @@ import { flagRules, timesFlag, type FlagSettings } from '../../observation/index
 
 /** Fields of sources and of the chain before correlation. */
 export const notOfVisibilities = [
-  ...['stations', 'for', 'source.capture', 'source.listen', 'source.interface', 'source.epoch'],
-  ...['source.meta', 'source.duration', 'machine.cards'],
-  ...['flags.kurtosis', 'flags.kurtosis-spectra', 'flags.kurtosis-over', 'flags.kurtosis-bursts'],
+  'stations',
+  'for',
+  'source.capture',
+  'source.listen',
+  'source.interface',
+  'source.epoch',
+  'source.meta',
+  'source.duration',
+  'machine.cards',
+  'flags.kurtosis',
+  'flags.kurtosis-spectra',
+  'flags.kurtosis-over',
+  'flags.kurtosis-bursts',
 ] as const;
 
 /** Fields of correlation. */

@@ -11,13 +11,26 @@ import { telescope } from './shared.js';
 const { format, rate, frequency, inputs, polarisations, skip, sideband, start, near, tuning } = source.shape;
 const { metafits, column, uvw, target } = source.shape;
 export const openFields = {
-  ...{ format, telescope, rate, frequency, inputs, polarisations, skip, sideband, start, near, tuning },
+  format,
+  telescope,
+  rate,
+  frequency,
+  inputs,
+  polarisations,
+  skip,
+  sideband,
+  start,
+  near,
+  tuning,
   sampleBits: source.shape['sample-bits'],
   sampleType: source.shape['sample-type'],
   removeCables: source.shape['remove-cables'],
   storedPair: source.shape['stored-pair'],
   secondsOf: source.shape['seconds-of'],
-  ...{ metafits, column, uvw, target },
+  metafits,
+  column,
+  uvw,
+  target,
 };
 export type OpenFlags = Options<z.ZodObject<typeof openFields>>;
 

@@ -5,9 +5,10 @@ import { duration, frequency, plainNumber } from './quantity.js';
 describe('quantities', () => {
   it('are converted to hertz, seconds and plain numbers', () => {
     const hz = frequency('--frequency');
-    assert.deepEqual(['74MHz', '25 khz', '1.5GHz', '12', '3e3Hz', '.5MHz'].map(hz), [
-      ...[74e6, 25e3, 1.5e9, 12, 3e3, 0.5e6],
-    ]);
+    assert.deepEqual(
+      ['74MHz', '25 khz', '1.5GHz', '12', '3e3Hz', '.5MHz'].map(hz),
+      [74e6, 25e3, 1.5e9, 12, 3e3, 0.5e6],
+    );
     const seconds = duration('--duration');
     assert.deepEqual(['40ms', '2 s', '3min', '1h', '0.25'].map(seconds), [0.04, 2, 180, 3600, 0.25]);
     assert.ok(Math.abs(seconds('7us') - 7e-6) < 1e-18 && Math.abs(seconds('7µs') - 7e-6) < 1e-18);

@@ -27,16 +27,18 @@ import { common, plan } from './shared.js';
 
 /** Fields of a recording's observation that no shorthand of a recording has. */
 export const notOfRecordings = [
-  ...[
-    'stations',
-    'for',
-    'source.capture',
-    'source.listen',
-    'source.interface',
-    'source.epoch',
-    'source.meta',
-  ],
-  ...['source.column', 'source.target', 'source.stored-pair', 'source.metafits', 'source.remove-cables'],
+  'stations',
+  'for',
+  'source.capture',
+  'source.listen',
+  'source.interface',
+  'source.epoch',
+  'source.meta',
+  'source.column',
+  'source.target',
+  'source.stored-pair',
+  'source.metafits',
+  'source.remove-cables',
   'source.duration',
 ] as const;
 
@@ -138,7 +140,9 @@ export async function runShorthand(
   const terminal = openTerminal(options);
   const stage = terminal.stage(command);
   const outcome = await runObservation(observation, {
-    ...{ version: version(), command, onProgress: stage.update },
+    version: version(),
+    command,
+    onProgress: stage.update,
     onPlan: sayLeftovers(terminal),
   });
   const { facts, lines, lacking } = tell(outcome, stage.done(outcome.backend));

@@ -34,14 +34,17 @@ function platformText(error: unknown): string | undefined {
 
 /** System error codes of files and the network, and our codes for them. */
 const SYSTEM_KINDS: Readonly<Partial<Record<string, ErrorCode>>> = {
-  ...{ ENOENT: 'file.not-found', ENOTDIR: 'file.not-found', ENOSPC: 'disk.full', EDQUOT: 'disk.full' },
-  ...{ EACCES: 'file.unreadable', EPERM: 'file.unreadable', EISDIR: 'file.unreadable' },
-  ...{
-    EMFILE: 'system.too-many-files',
-    EADDRINUSE: 'network.unavailable',
-    ECONNREFUSED: 'network.unavailable',
-  },
-  ...{ ERR_INVALID_ARG_VALUE: 'value.invalid' },
+  ENOENT: 'file.not-found',
+  ENOTDIR: 'file.not-found',
+  ENOSPC: 'disk.full',
+  EDQUOT: 'disk.full',
+  EACCES: 'file.unreadable',
+  EPERM: 'file.unreadable',
+  EISDIR: 'file.unreadable',
+  EMFILE: 'system.too-many-files',
+  EADDRINUSE: 'network.unavailable',
+  ECONNREFUSED: 'network.unavailable',
+  ERR_INVALID_ARG_VALUE: 'value.invalid',
   'commander.unknownOption': 'option.unknown',
   'commander.unknownCommand': 'command.unknown',
   'commander.missingArgument': 'option.incomplete',

@@ -153,7 +153,8 @@ function planLines(stream: StreamLook, plan: StreamPlan): string[] {
   const bits = cell.parts === 2 ? `${cell.bits} + ${cell.bits} bits` : `${cell.bits} bits`;
   const sizes = [
     ...(plan.holds === 'spectra' ? [counted(cell.sizes.c, 'channel')] : []),
-    ...[counted(cell.sizes.t, 'sample'), counted(cell.sizes.a, 'input')],
+    counted(cell.sizes.t, 'sample'),
+    counted(cell.sizes.a, 'input'),
   ];
   const ticks = lanes.length === 0 ? undefined : tickSpan(lanes);
   const total = (count: (lane: LaneTally) => number): number =>
@@ -264,9 +265,17 @@ function streamJson(stream: StreamLook): object {
     ...(concluded === undefined ? {} : { concluded }),
     ...(plan && {
       plan: {
-        ...{ holds: plan.holds, type: plan.type, inputs: plan.inputs, channels: plan.channels },
-        ...{ sources: plan.sources, fragments: plan.fragments, cellBytes: plan.cellBytes, cell: plan.cell },
-        ...{ ticksPerSlot: plan.ticksPerSlot, samplesPerSlot: plan.samplesPerSlot, wrapBits: plan.wrapBits },
+        holds: plan.holds,
+        type: plan.type,
+        inputs: plan.inputs,
+        channels: plan.channels,
+        sources: plan.sources,
+        fragments: plan.fragments,
+        cellBytes: plan.cellBytes,
+        cell: plan.cell,
+        ticksPerSlot: plan.ticksPerSlot,
+        samplesPerSlot: plan.samplesPerSlot,
+        wrapBits: plan.wrapBits,
         ...(plan.tickRateHz && { tickRateHz: numberOf(plan.tickRateHz) }),
         numbers: plan.numbers,
       },

@@ -32,14 +32,19 @@ export async function inspectFilterbank(
     const { mean, least, most, notFinite } = spectrum;
     return {
       json: {
-        ...{
-          path,
-          kind: 'filterbank',
-          format: file.format,
-          ...header,
-          start: formatInstant(header.start, 9),
-        },
-        ...{ values, leftOverBytes, read: spectrum.values, mean, least, most, notFinite, details: keywords },
+        path,
+        kind: 'filterbank',
+        format: file.format,
+        ...header,
+        start: formatInstant(header.start, 9),
+        values,
+        leftOverBytes,
+        read: spectrum.values,
+        mean,
+        least,
+        most,
+        notFinite,
+        details: keywords,
       },
       lines: linesOf(file, spectrum),
     };

@@ -17,19 +17,27 @@ export const fringeJson = (fringes: Fringes): object => ({
   }),
   baselines: fringes.baselines.map(
     ({ stations, name, product, lengthM, amplitudes, phasesDeg, lags, expectedDeg, fit, notFitted }) => ({
-      ...{ stations, name, product, lengthM },
-      ...{ amplitudes: listOf(amplitudes), phasesDeg: listOf(phasesDeg) },
+      stations,
+      name,
+      product,
+      lengthM,
+      amplitudes: listOf(amplitudes),
+      phasesDeg: listOf(phasesDeg),
       ...(expectedDeg && { expectedDeg: listOf(expectedDeg) }),
       ...(lags && {
         lags: { lagsS: listOf(lags.lagsS), amplitudes: listOf(lags.amplitudes), peakS: lags.peakS ?? null },
       }),
       ...(fit && {
         fit: {
-          ...{ eastM: fit.eastM, eastErrorM: fit.eastErrorM },
+          eastM: fit.eastM,
+          eastErrorM: fit.eastErrorM,
           ...(fit.meridianM !== undefined && {
-            ...{ meridianM: fit.meridianM, meridianErrorM: fit.meridianErrorM },
+            meridianM: fit.meridianM,
+            meridianErrorM: fit.meridianErrorM,
           }),
-          ...{ covarianceM2: fit.covarianceM2, phaseDeg: fit.phaseDeg, phaseErrorDeg: fit.phaseErrorDeg },
+          covarianceM2: fit.covarianceM2,
+          phaseDeg: fit.phaseDeg,
+          phaseErrorDeg: fit.phaseErrorDeg,
           baselineM: [fit.baselineM.x, fit.baselineM.y, fit.baselineM.z],
           signalToNoise: fit.signalToNoise,
         },
@@ -42,7 +50,9 @@ export const fringeJson = (fringes: Fringes): object => ({
     phasesDeg: listOf(phasesDeg),
   })),
   powers: fringes.powers.map(({ name, powers, spectrum }) => ({
-    ...{ name, powers: listOf(powers), spectrum: listOf(spectrum) },
+    name,
+    powers: listOf(powers),
+    spectrum: listOf(spectrum),
   })),
 });
 

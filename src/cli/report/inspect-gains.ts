@@ -79,8 +79,10 @@ export const gainJson = (path: string, file: GainsFile, look: GainLook, times?: 
   timeUtc: formatInstant(file.time, 9),
   ...(times && {
     times: {
-      ...{ count: times.count, withoutGains: times.without },
-      ...{ fromUtc: formatInstant(times.from, 9), toUtc: formatInstant(times.to, 9) },
+      count: times.count,
+      withoutGains: times.without,
+      fromUtc: formatInstant(times.from, 9),
+      toUtc: formatInstant(times.to, 9),
     },
   }),
   sources: file.sources,

@@ -17,8 +17,15 @@ const measured = (secondsPerUnit: number) => ({ secondsPerUnit, basis: 'measured
 function planFor(costs: Partial<KernelCosts> = {}, options: Partial<WorkloadOptions> = {}): Plan {
   const workload = workloadOf({
     telescope,
-    ...{ channels: 1, channelWidthHz: 1e4, input: 'spectra', taps: 8, cadenceS: 1, calibrateEveryS: 10 },
-    ...{ pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
+    channels: 1,
+    channelWidthHz: 1e4,
+    input: 'spectra',
+    taps: 8,
+    cadenceS: 1,
+    calibrateEveryS: 10,
+    pixels: 128,
+    field: { kind: 'all-sky' },
+    kernelSize: 5,
     ...options,
   });
   const all: KernelCosts = {

@@ -26,17 +26,26 @@ export const faultFields = {
   late: fault('late', 'it comes a second later'),
   corrupt: fault('corrupt', 'it comes damaged, so that a receiver can see it'),
   loseSource: field(z.array(lossText()), {
-    ...{ flag: '--lose-source <N@FROM-TO>', group, changes, default: [] },
+    flag: '--lose-source <N@FROM-TO>',
+    group,
+    changes,
+    default: [],
     help: 'one sender is silent for a while, like 3@5s-8s; may be repeated',
   }),
   restart: field(timeS, {
-    ...{ flag: '--restart <time>', group, changes, unit: 's', range: { above: 0 } },
+    flag: '--restart <time>',
+    group,
+    changes,
+    unit: 's',
+    range: { above: 0 },
     help: 'after this long all senders count from 0 again',
   }),
   jump: field(
     z.string().transform((text) => parseJump(text)),
     {
-      ...{ flag: '--jump <AT:BY>', group, changes },
+      flag: '--jump <AT:BY>',
+      group,
+      changes,
       help: 'after AT the clocks of the senders jump by BY, like 5s:30s or 5s:-2s',
     },
   ),
@@ -46,7 +55,13 @@ export type FaultOptions = Options<z.ZodObject<typeof faultFields & { seed: type
 export const faultSettings = (options: FaultOptions): FaultSettings => {
   const { seed, lose, duplicate, reorder, late, corrupt, loseSource, restart, jump } = options;
   return {
-    ...{ seed, lose, duplicate, reorder, late, corrupt, loseSource },
+    seed,
+    lose,
+    duplicate,
+    reorder,
+    late,
+    corrupt,
+    loseSource,
     ...(restart === undefined ? {} : { restartS: restart }),
     ...(jump && { jump }),
   };

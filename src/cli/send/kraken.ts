@@ -26,18 +26,16 @@ export interface ServeOptions {
 }
 
 const forPackets = [
-  ...[
-    'sockets',
-    'interface',
-    'truth',
-    'startTick',
-    'duplicate',
-    'reorder',
-    'late',
-    'loseSource',
-    'restart',
-    'jump',
-  ],
+  'sockets',
+  'interface',
+  'truth',
+  'startTick',
+  'duplicate',
+  'reorder',
+  'late',
+  'loseSource',
+  'restart',
+  'jump',
 ] as const;
 
 export async function serve(
@@ -60,9 +58,17 @@ export async function serve(
   const { listen } = listenSettings(options.to.replace(/^localhost:/, '127.0.0.1:'), {}, '--to');
   const stage = terminal.stage('send');
   const sent = await serveKraken({
-    ...{ source, version: served[format], address: listen.address, port: listen.port, stop },
-    ...{ speed: options.speed, loop: options.loop === true, limitS: options.for ?? Infinity },
-    ...{ lose: options.lose, corrupt: options.corrupt, seed: options.seed },
+    source,
+    version: served[format],
+    address: listen.address,
+    port: listen.port,
+    stop,
+    speed: options.speed,
+    loop: options.loop === true,
+    limitS: options.for ?? Infinity,
+    lose: options.lose,
+    corrupt: options.corrupt,
+    seed: options.seed,
     start: options.restamp === true ? now() : undefined,
     onListening: (port) => {
       terminal.say(

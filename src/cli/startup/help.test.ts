@@ -105,7 +105,10 @@ describe('options', () => {
           if (flags.has(flag)) found.push(`${file}: ${text}`);
     assert.deepEqual(found, []);
     assert.deepEqual(textsIn("const a = { flag: '--x', b: '--y' + `--z ${f('--w')} v`; // '--u'"), [
-      ...['--y', '--z ', '--w', ' v'],
+      '--y',
+      '--z ',
+      '--w',
+      ' v',
     ]);
   });
 

@@ -7,9 +7,12 @@ import { SampleCounter } from './sample-counter.js';
 const shape = { channels: 2, stations: 2, polarisations: 1 } as const;
 /** Station 1 misses samples 2…4 of channel 1. */
 const gap: SpectraGap = {
-  ...{ firstChannel: 1, endChannel: 2 },
-  ...{ firstInput: 1, endInput: 2 },
-  ...{ firstSample: 2, endSample: 5 },
+  firstChannel: 1,
+  endChannel: 2,
+  firstInput: 1,
+  endInput: 2,
+  firstSample: 2,
+  endSample: 5,
 };
 const garbage = () => countsCB(new Float64Array(6).fill(-777.5), 2, 3);
 

@@ -84,8 +84,11 @@ const atEdge =
 const onLine = ({ text: words }: GridLine, { x, y }: Point): Candidate =>
   candidate(
     text('small', words, {
-      ...{ x, y: y + (CAPITAL_HEIGHT / 2) * SIZE, anchor: 'middle' },
-      ...{ colour: LINE, halo: PAPER },
+      x,
+      y: y + (CAPITAL_HEIGHT / 2) * SIZE,
+      anchor: 'middle',
+      colour: LINE,
+      halo: PAPER,
     }),
   );
 

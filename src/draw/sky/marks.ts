@@ -123,8 +123,12 @@ export function sourceMarks(sources: readonly NamedDirection[], plan: SkyPlan, v
   return {
     shapes: placed.flatMap(({ x, y, text: words, textX, textY, anchor }): Shape[] => [
       {
-        ...{ kind: 'line', points: ellipse({ x, y }, MARKER_RADIUS), closed: true },
-        ...{ width: 1.2, colour: ACCENT, opacity: 0.9 },
+        kind: 'line',
+        points: ellipse({ x, y }, MARKER_RADIUS),
+        closed: true,
+        width: 1.2,
+        colour: ACCENT,
+        opacity: 0.9,
       },
       text('body', words, { x: textX, y: textY, anchor, halo: PAPER }),
     ]),

@@ -66,7 +66,10 @@ describe('sky picture', () => {
   it('draws the true horizon, zenith and compass points of an image that leans 10° to the east', () => {
     const leaning = { ...plan, axes: groundAxes(directionFromAltAz(80, 90)) };
     const tilted = skyPicture({
-      ...{ plane: spot(8, 8), plan: leaning, title: ['x'], unit: '' },
+      plane: spot(8, 8),
+      plan: leaning,
+      title: ['x'],
+      unit: '',
       sources: [],
     });
     const letters = new Map(textsOf(tilted).map(({ words, x, y }) => [words, { x, y }]));
@@ -94,7 +97,11 @@ describe('sky picture', () => {
   });
   it('shows a narrow field from edge to edge', () => {
     const field = skyPicture({
-      ...{ plane: spot(8, 8), plan: narrow(60), title: ['x'], unit: 'Jy/beam', stretch: linear },
+      plane: spot(8, 8),
+      plan: narrow(60),
+      title: ['x'],
+      unit: 'Jy/beam',
+      stretch: linear,
       sources: [{ name: 'North', directionEnu: { x: 0, y: 0.25, z: Math.sqrt(1 - 0.0625) } }],
     });
     // sin 30° is the half width of 362.5, so m = 0.25 is 181.25 above the centre.
@@ -119,7 +126,12 @@ describe('sky picture', () => {
     const frame = skyFrame({ latitudeDeg: 34, longitudeDeg: -107, heightM: 0 }, instant(946_728_000));
     const axes = frame.tangentAxes(frame.zenith);
     const field = skyPicture({
-      ...{ plane: spot(8, 8), plan: narrow(20, axes), title: ['x'], unit: '', sources: [], frame },
+      plane: spot(8, 8),
+      plan: narrow(20, axes),
+      title: ['x'],
+      unit: '',
+      sources: [],
+      frame,
     });
     const lines = field.shapes.flatMap((shape) =>
       shape.kind === 'line' && shape.opacity === 0.3 ? [shape] : [],
@@ -133,8 +145,12 @@ describe('sky picture', () => {
   it('has its compass outside a field, and the numbers of its grid outside too', () => {
     const frame = skyFrame({ latitudeDeg: 34, longitudeDeg: -107, heightM: 0 }, instant(946_728_000));
     const field = skyPicture({
-      ...{ plane: spot(8, 8), plan: narrow(20, frame.tangentAxes(frame.zenith)), title: ['x'], unit: '' },
-      ...{ sources: [], frame },
+      plane: spot(8, 8),
+      plan: narrow(20, frame.tangentAxes(frame.zenith)),
+      title: ['x'],
+      unit: '',
+      sources: [],
+      frame,
     });
     const named = (words: string): TextShape => {
       const found = textsOf(field).find((text) => text.words === words);
@@ -165,8 +181,14 @@ describe('sky picture', () => {
   });
   it('says what it shows: Stokes, calibration, integration, beam, stretch', () => {
     const facts = skyPicture({
-      ...{ plane: spot(8, 8), plan, title: ['x', 'y'], unit: 'Jy/beam', sources: [] },
-      ...{ stokes: 'I', calibration: 'uncalibrated', integrationS: 0.0819 },
+      plane: spot(8, 8),
+      plan,
+      title: ['x', 'y'],
+      unit: 'Jy/beam',
+      sources: [],
+      stokes: 'I',
+      calibration: 'uncalibrated',
+      integrationS: 0.0819,
       beam: { majorDeg: 0.51, minorDeg: 0.4, positionAngleDeg: -12.4 },
     });
     const words = wordsOf(facts);
@@ -177,7 +199,13 @@ describe('sky picture', () => {
     assert.ok(words.includes('Stokes I, Jy/beam · colours ∝ brightness to the power 0.6'));
     assert.ok(wordsOf(picture).includes('Jy/beam · colours linear in brightness'));
     const product = skyPicture({
-      ...{ plane: spot(8, 8), plan, title: [], unit: 'counts', sources: [], stokes: 'XX', stretch: linear },
+      plane: spot(8, 8),
+      plan,
+      title: [],
+      unit: 'counts',
+      sources: [],
+      stokes: 'XX',
+      stretch: linear,
     });
     assert.ok(
       wordsOf(product).some((line) => line.startsWith('XX, counts')),

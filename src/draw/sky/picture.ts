@@ -140,7 +140,8 @@ const drawPixels = (
     paintSky(canvas, box, {
       plane,
       pixels: plan.pixels,
-      ...{ stretch: scale, palette: scale.palette },
+      stretch: scale,
+      palette: scale.palette,
       centre: { x: zoom * view.centre.x, y: zoom * view.centre.y },
       zoom: zoom * view.scale * plan.pixelSize,
       depth:

@@ -22,7 +22,10 @@ describe('a machine that joins a night late', () => {
   it('follows the eldest of the others, and says where they differ', () => {
     const said: string[] = [];
     const book = (machine: string, startedUnixS: number, flagged: number[]) => ({
-      ...{ machine, startedUnixS, minutes: [], steered: state(flagged) },
+      machine,
+      startedUnixS,
+      minutes: [],
+      steered: state(flagged),
     });
     const say = (line: string) => said.push(line);
     assert.equal(elderOf([book('me', 1, [9])], 'me', say), undefined);

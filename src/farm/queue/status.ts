@@ -7,9 +7,16 @@ import { nats } from './nats.js';
 import { inHand, jobSubject, JOBS, RESULTS, resultSubject, waitingOn } from './streams.js';
 
 const statusSchema = z.object({
-  ...{ name: z.string(), version: z.string(), backend: z.string(), job: z.string().exactOptional() },
-  ...{ jobs: z.number(), failed: z.number(), upS: z.number(), busyS: z.number() },
-  ...{ readBytes: z.number(), sentBytes: z.number() },
+  name: z.string(),
+  version: z.string(),
+  backend: z.string(),
+  job: z.string().exactOptional(),
+  jobs: z.number(),
+  failed: z.number(),
+  upS: z.number(),
+  busyS: z.number(),
+  readBytes: z.number(),
+  sentBytes: z.number(),
 });
 /** A worker's description of itself. */
 export type WorkerStatus = z.infer<typeof statusSchema>;

@@ -29,12 +29,10 @@ async function ensureStream(manager: JetStreamManager, name: string, subjects: s
     if (!isMissing(error)) throw error;
     // A message is removed when acknowledged; the window is for messages sent twice.
     await manager.streams.add({
-      ...{
-        name,
-        subjects,
-        retention: jetStreams().RetentionPolicy.Workqueue,
-        storage: jetStreams().StorageType.File,
-      },
+      name,
+      subjects,
+      retention: jetStreams().RetentionPolicy.Workqueue,
+      storage: jetStreams().StorageType.File,
       duplicate_window: 120 * SECOND,
     });
   }
@@ -59,7 +57,10 @@ export async function ensureWorkers(
   } catch (error) {
     if (!isMissing(error)) throw error;
     await manager.consumers.add(JOBS, {
-      ...{ durable_name, ack_policy: jetStreams().AckPolicy.Explicit, ack_wait, max_ack_pending: 100_000 },
+      durable_name,
+      ack_policy: jetStreams().AckPolicy.Explicit,
+      ack_wait,
+      max_ack_pending: 100_000,
       filter_subject: `corella.jobs.${word(version)}.>`,
     });
   }
@@ -106,12 +107,10 @@ export async function freshCollector(queue: Queue, plan: string): Promise<Consum
     if (!isMissing(error)) throw error;
   });
   await manager.consumers.add(RESULTS, {
-    ...{
-      durable_name,
-      ack_policy: jetStreams().AckPolicy.Explicit,
-      ack_wait: 60 * SECOND,
-      max_ack_pending: 100_000,
-    },
+    durable_name,
+    ack_policy: jetStreams().AckPolicy.Explicit,
+    ack_wait: 60 * SECOND,
+    max_ack_pending: 100_000,
     filter_subject: resultSubject(plan),
   });
   return queue.js.consumers.get(RESULTS, durable_name);

@@ -88,13 +88,16 @@ export async function runWorker(
   const begun = performance.now();
   const now: { job?: string } = {};
   const status = (): WorkerStatus => ({
-    ...{ name: place.name, version: place.version, backend: place.backend.kind, jobs: account.jobs },
-    ...{ failed: account.failed, upS: (performance.now() - begun) / 1000, busyS: account.busyS },
-    ...{
-      readBytes: account.readBytes,
-      sentBytes: account.sentBytes,
-      ...(now.job === undefined ? {} : { job: now.job }),
-    },
+    name: place.name,
+    version: place.version,
+    backend: place.backend.kind,
+    jobs: account.jobs,
+    failed: account.failed,
+    upS: (performance.now() - begun) / 1000,
+    busyS: account.busyS,
+    readBytes: account.readBytes,
+    sentBytes: account.sentBytes,
+    ...(now.job === undefined ? {} : { job: now.job }),
   });
   const silence = answerWho(queue, status);
   let found: Awaited<ReturnType<typeof findWorkers>>;

@@ -28,7 +28,10 @@ export function openBus(): Bus {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     seen.push({ subject, text: new TextDecoder().decode(bytes), ...(headers && { headers }) });
     const message = {
-      ...{ subject, data: bytes, reply, headers: headers ?? emptyHeaders() },
+      subject,
+      data: bytes,
+      reply,
+      headers: headers ?? emptyHeaders(),
       json: () => JSON.parse(new TextDecoder().decode(bytes)) as unknown,
       respond: (answer?: string | Uint8Array, options?: Publishing) => {
         if (reply !== undefined) publish(reply, answer, options);

@@ -8,15 +8,20 @@ import { createFilterbank, mendFilterbank, openFilterbank } from './filterbank.j
 import { fromSexagesimal, sexagesimal, type FilterbankHeader } from './header.js';
 
 const header: FilterbankHeader = {
-  ...{ sourceName: 'B0329+54', rawDataFile: 'night.sigmf-meta', firstChannelHz: 150e6, channelStepHz: -25e3 },
-  ...{ channels: 3, planes: 2, bits: 8, start: parseInstant('2026-06-21T04:00:00.123456Z'), valueS: 1e-3 },
-  ...{
-    position: { raDeg: 53.2475, decDeg: -54.5787 },
-    azimuthDeg: 12.5,
-    zenithAngleDeg: 33,
-    beam: 2,
-    beams: 7,
-  },
+  sourceName: 'B0329+54',
+  rawDataFile: 'night.sigmf-meta',
+  firstChannelHz: 150e6,
+  channelStepHz: -25e3,
+  channels: 3,
+  planes: 2,
+  bits: 8,
+  start: parseInstant('2026-06-21T04:00:00.123456Z'),
+  valueS: 1e-3,
+  position: { raDeg: 53.2475, decDeg: -54.5787 },
+  azimuthDeg: 12.5,
+  zenithAngleDeg: 33,
+  beam: 2,
+  beams: 7,
 };
 
 const written = async (bits: 8 | 16 | 32, values: Uint8Array | Uint16Array | Float32Array) => {

@@ -46,7 +46,12 @@ export async function openFilterbank(path: string): Promise<Filterbank> {
     const held = file.sizeBytes - headerBytes;
     const values = Math.floor(held / eachBytes);
     return {
-      ...{ path, format: 'sigproc', header, keywords, values, leftOverBytes: held - values * eachBytes },
+      path,
+      format: 'sigproc',
+      header,
+      keywords,
+      values,
+      leftOverBytes: held - values * eachBytes,
       read: async (first, count) => {
         if (!(first >= 0 && count >= 0 && first + count <= values))
           refuse(

@@ -199,18 +199,24 @@ function headerOf(path: string, keywords: Readonly<Record<string, Value>>): Filt
   const days = needed('tstart');
   const [ra, dec] = [real('src_raj'), real('src_dej')];
   return {
-    ...{ sourceName: text('source_name'), rawDataFile: text('rawdatafile') },
+    sourceName: text('source_name'),
+    rawDataFile: text('rawdatafile'),
     firstChannelHz: needed('fch1') * 1e6,
     channelStepHz: needed('foff') * 1e6,
-    ...{ channels, planes, bits: bits as FilterbankBits },
+    channels,
+    planes,
+    bits: bits as FilterbankBits,
     start: fromJulianDate(Math.floor(days) + 2_400_000.5, days - Math.floor(days)),
     valueS: needed('tsamp'),
     position:
       ra === undefined || dec === undefined
         ? undefined
         : { raDeg: 15 * fromSexagesimal(ra), decDeg: fromSexagesimal(dec) },
-    ...{ azimuthDeg: real('az_start'), zenithAngleDeg: real('za_start') },
-    ...{ beam: real('ibeam'), beams: real('nbeams') },
-    ...{ telescopeId: real('telescope_id'), machineId: real('machine_id') },
+    azimuthDeg: real('az_start'),
+    zenithAngleDeg: real('za_start'),
+    beam: real('ibeam'),
+    beams: real('nbeams'),
+    telescopeId: real('telescope_id'),
+    machineId: real('machine_id'),
   };
 }

@@ -9,11 +9,21 @@ import type { FilterbankHeader } from './header.js';
 
 const start = parseInstant('2026-06-21T04:00:00.123456789Z');
 const header: FilterbankHeader = {
-  ...{ sourceName: 'B0329+54', rawDataFile: 'night.sigmf-meta', firstChannelHz: 150e6, channelStepHz: -25e3 },
+  sourceName: 'B0329+54',
+  rawDataFile: 'night.sigmf-meta',
+  firstChannelHz: 150e6,
+  channelStepHz: -25e3,
   // 0.3 s: two values per row.
-  ...{ channels: 3, planes: 2, bits: 32, start, valueS: 0.3, beam: 2, beams: 7 },
+  channels: 3,
+  planes: 2,
+  bits: 32,
+  start,
+  valueS: 0.3,
+  beam: 2,
+  beams: 7,
   position: { raDeg: 53.2475, decDeg: -4.5787 },
-  ...{ azimuthDeg: 12.5, zenithAngleDeg: 33 },
+  azimuthDeg: 12.5,
+  zenithAngleDeg: 33,
   pointingAt: (moment) => ({
     position: { raDeg: 53.2475, decDeg: -4.5787 },
     azimuthDeg: 12.5 + secondsBetween(start, moment),

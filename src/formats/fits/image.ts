@@ -328,15 +328,21 @@ function beamsTable(beams: readonly (FitsBeam | undefined)[], stokes: number): U
     'BEAMS',
     [
       {
-        ...{ name: 'BMAJ', form: '1E', unit: 'arcsec' },
+        name: 'BMAJ',
+        form: '1E',
+        unit: 'arcsec',
         rows: rows.map(({ majorDeg }) => [ARCSECONDS * majorDeg]),
       },
       {
-        ...{ name: 'BMIN', form: '1E', unit: 'arcsec' },
+        name: 'BMIN',
+        form: '1E',
+        unit: 'arcsec',
         rows: rows.map(({ minorDeg }) => [ARCSECONDS * minorDeg]),
       },
       {
-        ...{ name: 'BPA', form: '1E', unit: 'deg' },
+        name: 'BPA',
+        form: '1E',
+        unit: 'deg',
         rows: rows.map(({ positionAngleDeg }) => [positionAngleDeg]),
       },
       { name: 'CHAN', form: '1J', rows: rows.map(({ channel }) => [channel]) },

@@ -63,7 +63,9 @@ async function gainsOf(file: InputFile, unit: FitsUnit, table: FitsTable): Promi
   return {
     telescope: header.text('TELESCOP', 'unknown'),
     ...gainsOfUvCal({
-      ...{ path, numbers, solvedAntennas },
+      path,
+      numbers,
+      solvedAntennas,
       names: table.texts('ANTNAME'),
       frequenciesHz: axisOf(header, 4, channels),
       times: days.map((one) => timeOfJulianDate(path, one)),

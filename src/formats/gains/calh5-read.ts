@@ -48,7 +48,11 @@ function gainsOf(file: Hdf5File): GainsFile {
   return {
     telescope: wordOf(file, 'telescope_name'),
     ...gainsOfUvCal({
-      ...{ path, solvedAntennas, frequenciesHz, times, codes },
+      path,
+      solvedAntennas,
+      frequenciesHz,
+      times,
+      codes,
       names: file.texts('Header/antenna_names').map((name) => name.replace(/\0+$/, '')),
       numbers: file.numbers('Header/antenna_numbers'),
       convention: wordOf(file, 'gain_convention'),

@@ -38,7 +38,9 @@ describe('gains on disk', () => {
   it('of several times come in the order of time, and of one time twice not at all', async () => {
     const path = join(folder, 'shuffled.json');
     const at = (seconds: number, size: number) => ({
-      ...{ time: instant(seconds), solved: Uint8Array.of(1, 1, 1, 1), solutions: [] },
+      time: instant(seconds),
+      solved: Uint8Array.of(1, 1, 1, 1),
+      solutions: [],
       gains: gainsCA(Float64Array.of(size, 0, size, 0, size, 0, size, 0), 2, 2),
     });
     await writeGains(path, { ...file, ...at(200, 2), later: [at(300, 3), at(100, 1)] });

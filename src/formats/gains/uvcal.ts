@@ -7,8 +7,14 @@ import { inOrderOfTime, type CrossHandFacts, type GainsAt, type GainsFile } from
 
 /** AIPS codes: X or R with itself, Y or L with itself; then the response of X (R) to Y (L), and the reverse. */
 const termOf: Readonly<Partial<Record<number, Term>>> = {
-  ...{ [-5]: { p: 0, q: 0 }, [-6]: { p: 1, q: 1 }, [-7]: { p: 0, q: 1 }, [-8]: { p: 1, q: 0 } },
-  ...{ [-1]: { p: 0, q: 0 }, [-2]: { p: 1, q: 1 }, [-3]: { p: 0, q: 1 }, [-4]: { p: 1, q: 0 } },
+  [-5]: { p: 0, q: 0 },
+  [-6]: { p: 1, q: 1 },
+  [-7]: { p: 0, q: 1 },
+  [-8]: { p: 1, q: 0 },
+  [-1]: { p: 0, q: 0 },
+  [-2]: { p: 1, q: 1 },
+  [-3]: { p: 0, q: 1 },
+  [-4]: { p: 1, q: 0 },
 };
 /** The recorded polarisation, and the sky's. */
 interface Term {

@@ -25,7 +25,9 @@ describe('sky models in binary files', () => {
   it('of GLEAM: a FITS table, with sources that no power law fitted', async () => {
     const path = join(folder, 'GLEAM.fits');
     const column = (name: string, form: string, rows: readonly (string | readonly number[])[]) => ({
-      ...{ name, form, rows },
+      name,
+      form,
+      rows,
     });
     const table = tableBytes(
       'GLEAM',

@@ -22,8 +22,12 @@ export function takeNoSamples(
     const { stream, firstSample, endSample } = open;
     const [firstInput, firstChannel] = [stream % inputs, Math.floor(stream / inputs)];
     gaps.push({
-      ...{ firstInput, endInput: firstInput + 1, firstChannel, endChannel: firstChannel + 1 },
-      ...{ firstSample, endSample },
+      firstInput,
+      endInput: firstInput + 1,
+      firstChannel,
+      endChannel: firstChannel + 1,
+      firstSample,
+      endSample,
     });
     values.fill(0, (stream * samples + firstSample) * parts, (stream * samples + endSample) * parts);
     open = undefined;

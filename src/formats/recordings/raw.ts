@@ -66,7 +66,9 @@ export function openPlain(
       format: header?.format ?? 'raw',
       ...(promised > held && {
         endsEarly: {
-          ...{ said: 'data', promisedBytes: promised, heldBytes: held },
+          said: 'data',
+          promisedBytes: promised,
+          heldBytes: held,
           missingSamples: Math.floor(promised / sampleBytes) - samples,
         },
       }),

@@ -29,12 +29,13 @@ function inverted(first: number, count: number): Buffer {
 }
 
 const raw: OpenFileOptions = {
-  ...{ format: 'raw', type: 'i16', inputs: INPUTS, polarisations: 1 },
-  ...{
-    sampleRateHz: RATE_HZ,
-    centreFrequencyHz: CENTRE_HZ,
-    start: { unixSeconds: 1_700_000_000, fraction: 0 },
-  },
+  format: 'raw',
+  type: 'i16',
+  inputs: INPUTS,
+  polarisations: 1,
+  sampleRateHz: RATE_HZ,
+  centreFrequencyHz: CENTRE_HZ,
+  start: { unixSeconds: 1_700_000_000, fraction: 0 },
 };
 
 let files = 0;

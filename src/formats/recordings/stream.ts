@@ -158,7 +158,8 @@ export async function openSampleStream(
     polarisations,
     sampleRateHz,
     centreFrequencyHz: description.centreFrequencyHz,
-    ...{ start, heldS },
+    start,
+    heldS,
     blocks,
     stop: () => {
       state.isStopped = true;

@@ -136,7 +136,11 @@ describe('VDIF', () => {
     );
     // Frame 9 is in the middle of a file of which only the ends are examined.
     const far = encodeVdif({
-      ...{ ...once, samplesPerFrame: 32_000, bits: 8, frames: 500, code: () => 0 },
+      ...once,
+      samplesPerFrame: 32_000,
+      bits: 8,
+      frames: 500,
+      code: () => 0,
       drop: (_, k) => (k % 10 === 4 && k !== 254 ? 'drop' : 'keep'),
     });
     await assert.rejects(

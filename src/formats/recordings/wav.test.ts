@@ -19,7 +19,8 @@ describe('WAV recordings', () => {
   it('hold I and Q, and in auxi when they began and at which frequency', async () => {
     const path = writeSample(
       encodeWav({
-        ...{ ...IQ, data: shorts(1, -2, 300, -400, 5, 6) },
+        ...IQ,
+        data: shorts(1, -2, 300, -400, 5, 6),
         auxi: { start: [2026, 6, 0, 21, 9, 5, 7, 45], centreHz: 1_420_400_000 },
       }),
       '.wav',
@@ -43,7 +44,9 @@ describe('WAV recordings', () => {
   it('without auxi leave start and frequency to the user; bytes are unsigned; further pairs are further inputs', async () => {
     const path = writeSample(
       encodeWav({
-        ...{ ...IQ, bits: 8, channels: 4 },
+        ...IQ,
+        bits: 8,
+        channels: 4,
         data: Buffer.from([128, 129, 0, 255, 127, 130, 1, 254]),
       }),
       '.wav',
@@ -76,7 +79,7 @@ describe('WAV recordings', () => {
     const floats = Buffer.alloc(8);
     floats.writeFloatLE(0.5, 0);
     floats.writeFloatLE(-0.25, 4);
-    const path = writeSample(encodeWav({ ...{ ...IQ, code: 3, bits: 32 }, data: floats }), '.wav');
+    const path = writeSample(encodeWav({ ...IQ, code: 3, bits: 32, data: floats }), '.wav');
     assert.deepEqual((await readRecording(expectRecording(await openFile(path)), 9)).values, [[0.5, -0.25]]);
   });
 
@@ -93,7 +96,7 @@ describe('WAV recordings', () => {
       assert.deepEqual([open.samples, open.endsEarly], [2, undefined]);
       await open.close();
     }
-    const wide = writeSample(encodeWav({ ...{ ...IQ, bits: 24 }, data: Buffer.alloc(12) }), '.wav');
+    const wide = writeSample(encodeWav({ ...IQ, bits: 24, data: Buffer.alloc(12) }), '.wav');
     await assert.rejects(openFile(wide), /WAV format 1 with 24 bits/);
   });
 });
@@ -105,7 +108,11 @@ describe('a folder with a file per input', () => {
     for (const k of [0, 1, 2]) writeFileSync(join(folder, `ch${k}.cu8`), Buffer.from([128 + k, 1, 2, 3]));
     const file = expectRecording(
       await openFile(join(folder, '*.cu8'), {
-        ...{ format: 'raw', type: 'cu8', inputs: 1, sampleRateHz: 1e6, centreFrequencyHz: 1e8 },
+        format: 'raw',
+        type: 'cu8',
+        inputs: 1,
+        sampleRateHz: 1e6,
+        centreFrequencyHz: 1e8,
         start: parseInstant('2026-01-01T00:00:00Z'),
       }),
     );

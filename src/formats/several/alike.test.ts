@@ -13,15 +13,14 @@ const start = parseInstant('2026-06-21T04:00:00Z');
 const SPECTRA = 10;
 const rateHz = 1000;
 const usual: Omit<SigmfSpectraHeader, 'start'> = {
-  ...{
-    type: 'ci4',
-    inputs: 2,
-    polarisations: 1,
-    channels: 2,
-    spectrumRateHz: rateHz,
-    channelWidthHz: rateHz,
-  },
-  ...{ frequenciesHz: Float64Array.of(1e8, 1e8 + rateHz), centreFrequencyHz: 1e8 },
+  type: 'ci4',
+  inputs: 2,
+  polarisations: 1,
+  channels: 2,
+  spectrumRateHz: rateHz,
+  channelWidthHz: rateHz,
+  frequenciesHz: Float64Array.of(1e8, 1e8 + rateHz),
+  centreFrequencyHz: 1e8,
 };
 
 let made = 0;

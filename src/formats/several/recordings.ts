@@ -119,10 +119,16 @@ export function joinRecordings(
       const memory: Memory = { perSample, allocate: (length) => allocateVoltages(type, inputs, length) };
       for await (const { at, length, gaps, elements } of walk(memory, blockSamples))
         yield {
-          ...{ type, inputs, samples: length, start: addSamples(origin, at, rateHz) },
+          type,
+          inputs,
+          samples: length,
+          start: addSamples(origin, at, rateHz),
           voltages: voltagesAT(elements as VoltageElements, type, inputs, length),
           gaps: gaps.map(({ firstInput, endInput, firstSample, endSample }) => ({
-            ...{ firstInput, endInput, firstSample, endSample },
+            firstInput,
+            endInput,
+            firstSample,
+            endSample,
           })),
         };
     }
@@ -138,12 +144,21 @@ export function joinRecordings(
     };
     for await (const { at, length, gaps, elements } of walk(memory, blockSamples))
       yield {
-        ...{ samples: length, gaps, start: addSamples(origin, at, rateHz) },
+        samples: length,
+        gaps,
+        start: addSamples(origin, at, rateHz),
         spectra: spectraCAT(elements as SpectraElements, type, channels, inputs, length),
       };
   }
   return {
-    ...{ ...facts, kind, type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, blocks },
+    ...facts,
+    kind,
+    type,
+    channels,
+    spectrumRateHz,
+    frequenciesHz,
+    channelWidthHz,
+    blocks,
     ...(levels && { levels }),
     ...(overUsual !== undefined && { overUsual }),
     ...(realChannels !== undefined && { realChannels }),
@@ -283,7 +298,12 @@ async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memor
       ...gapsOf(lanes, covered, length),
       ...missing.map((box, k) => ({ ...box, firstSample: holes[k][0], endSample: holes[k][1] })),
     ].map(({ firstInput, endInput, firstChannel, endChannel, firstSample, endSample }) => ({
-      ...{ firstInput, endInput, firstChannel, endChannel, firstSample, endSample },
+      firstInput,
+      endInput,
+      firstChannel,
+      endChannel,
+      firstSample,
+      endSample,
     }));
     yield { at, length, gaps, elements };
   }

@@ -26,7 +26,13 @@ const code = (lane: number, input: number, t: number, part: number): number =>
   ((lane * 31 + input * 17 + t * 5 + part * 3) % 201) - 100;
 
 const dada: DadaSample = {
-  ...{ channels: 1, polarisations: 2, samples: 100, bandwidthMhz: 16, instrument: 'x', offsetBytes: 0, code },
+  channels: 1,
+  polarisations: 2,
+  samples: 100,
+  bandwidthMhz: 16,
+  instrument: 'x',
+  offsetBytes: 0,
+  code,
 };
 /** Four bytes per sample: the file starting at sample `from`. */
 const dadaFrom = (from: number): Buffer =>
@@ -37,8 +43,18 @@ const dadaFrom = (from: number): Buffer =>
   });
 
 const vdif: VdifSample = {
-  ...{ bits: 8, parts: 2, threads: [0], channels: 1, samplesPerFrame: 32, framesPerSecond: 10, frames: 6 },
-  ...{ epoch: 28, seconds: 1000, firstFrame: 0, extension: 1, code },
+  bits: 8,
+  parts: 2,
+  threads: [0],
+  channels: 1,
+  samplesPerFrame: 32,
+  framesPerSecond: 10,
+  frames: 6,
+  epoch: 28,
+  seconds: 1000,
+  firstFrame: 0,
+  extension: 1,
+  code,
 };
 
 describe('several files as one', () => {
@@ -66,15 +82,14 @@ describe('several files as one', () => {
 
   it('GUPPI RAW by a pattern, whose blocks overlap from file to file', async () => {
     const sample = {
-      ...{
-        antennas: 1,
-        channels: 2,
-        polarisations: 2 as const,
-        blockSamples: 20,
-        overlap: 4,
-        bandwidthMhz: 0.001,
-      },
-      ...{ directIo: 'no' as const, code },
+      antennas: 1,
+      channels: 2,
+      polarisations: 2 as const,
+      blockSamples: 20,
+      overlap: 4,
+      bandwidthMhz: 0.001,
+      directIo: 'no' as const,
+      code,
     } as const;
     put('g.0000.raw', encodeGuppi({ ...sample, blocks: [0, 1] }));
     put('g.0001.raw', encodeGuppi({ ...sample, blocks: [2, 3] }));
@@ -96,7 +111,8 @@ describe('several files as one', () => {
   it('VDIF of one time: stations side by side, each where its own time says', async () => {
     const station = (lane: number, firstFrame: number): Buffer =>
       encodeVdif({
-        ...{ ...vdif, firstFrame },
+        ...vdif,
+        firstFrame,
         code: (_thread, input, t, part) => code(lane, input, t + 32 * firstFrame, part),
         drop: (_thread, frame) => (lane === 1 && frame === 3 ? 'drop' : 'keep'),
       });

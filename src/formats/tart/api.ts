@@ -77,7 +77,9 @@ export async function openTartApi(address: string, named?: Telescope): Promise<T
     );
   const first = JSON.stringify(positions);
   return {
-    ...{ url, facts, telescope: named ?? own },
+    url,
+    facts,
+    telescope: named ?? own,
     checkPositions: async () => {
       if (JSON.stringify(positionsOf(places, await ask(places))) !== first)
         refuse(places, 'the antennas are not where they were when this run began', 'begin a new one');

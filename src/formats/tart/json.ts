@@ -81,7 +81,8 @@ export async function openTartJson(path: string, { telescope: given }: OpenOptio
   const { facts, places, own, snapshots } = await readSnapshots(path);
   const [{ catalogue }] = snapshots;
   return snapshotsAsFile({
-    ...{ path, facts },
+    path,
+    facts,
     telescope: given ?? telescopeIn(path, facts, places),
     times: snapshots.map(({ time }) => time),
     gains: own && { amplitudes: own.gain, phasesRad: own.phase_offset },
@@ -126,6 +127,7 @@ export async function gainsInJson(path: string): Promise<GainsFile> {
   const { facts, places, own, snapshots } = await readSnapshots(path);
   if (!own) return refuse(path, 'holds no gains', 'make gains with corella calibrate');
   return gainsFileFrom(path, telescopeIn(path, facts, places), facts.skyFrequencyHz, snapshots[0].time, {
-    ...{ amplitudes: own.gain, phasesRad: own.phase_offset },
+    amplitudes: own.gain,
+    phasesRad: own.phase_offset,
   });
 }

@@ -43,8 +43,13 @@ export function integrationOf(
   { path, faults = noFaults() }: { readonly path: string; readonly faults?: ReturnType<typeof noFaults> },
 ): Integration {
   const gathering = gather({
-    ...{ channels: 1, stations: antennas, polarisations: 1, products: [XX], values: 'mean' },
-    ...{ path, faults },
+    channels: 1,
+    stations: antennas,
+    polarisations: 1,
+    products: [XX],
+    values: 'mean',
+    path,
+    faults,
   });
   for (const { i, j, re, im } of values) {
     gathering.row(i, j);

@@ -30,7 +30,10 @@ const two: Telescope = {
 };
 const record = (name: string): Promise<readonly string[]> =>
   writeTartRaw(join(folder, name), {
-    ...{ telescope: two, oscillatorHz: 1571.328e6, sampleRateHz: 16.368e6, start },
+    telescope: two,
+    oscillatorHz: 1571.328e6,
+    sampleRateHz: 16.368e6,
+    start,
     // Antenna 0: + − − − − − − −, − − − − − − − +; antenna 1 is the complement.
     packed: Uint8Array.of(0x80, 0x01, 0x7f, 0xfe),
   });
@@ -132,7 +135,9 @@ const satellites = [{ name: 'NAVSTAR 1', az: 30, el: 60, jy: 1.5e6, r: 2e7 }];
 function snapshotFile(name: string, change: object = {}): string {
   const path = join(folder, name);
   const json = {
-    ...{ info: { info: config }, ant_pos: positions, gains },
+    info: { info: config },
+    ant_pos: positions,
+    gains,
     data: [[shot(0, '2019-08-04T21:38:31.991Z'), satellites], [shot(1, '2019-08-04T21:38:33.991Z')]],
   };
   writeFileSync(path, JSON.stringify({ ...json, ...change }));
@@ -183,7 +188,8 @@ describe('snapshots of a TART', () => {
     const file = new File(path, 'w');
     const values = [0, 1].flatMap((time) => pairs.map((_, k) => value(k, time)));
     file.create_dataset({
-      ...{ name: 'vis', shape: [2, 3] },
+      name: 'vis',
+      shape: [2, 3],
       data: new Map([
         ['r', Float32Array.from(values, ([re]) => re)],
         ['i', Float32Array.from(values, ([, im]) => im)],

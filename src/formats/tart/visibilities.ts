@@ -28,12 +28,18 @@ export function openTartVisibilities(file: Hdf5File, { telescope: given }: OpenO
   const telescope = given ?? telescopeFrom(path, facts, rowsOf(file.numbers(POSITIONS)));
   const amplitudes = file.has('gains') ? file.numbers('gains') : undefined;
   return snapshotsAsFile({
-    ...{ path, facts, telescope, times },
+    path,
+    facts,
+    telescope,
+    times,
     gains: amplitudes && { amplitudes, phasesRad: file.numbers('phases') },
     snapshot: (k) => {
       const row = vis.rows(k, 1);
       const values = Array.from({ length: count }, (_, b): TartValue => ({
-        ...{ i: pairs[2 * b], j: pairs[2 * b + 1], re: row[2 * b], im: row[2 * b + 1] },
+        i: pairs[2 * b],
+        j: pairs[2 * b + 1],
+        re: row[2 * b],
+        im: row[2 * b + 1],
       }));
       return { time: times[k], values };
     },

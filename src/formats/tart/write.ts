@@ -30,7 +30,11 @@ export async function writeTartRaw(path: string, recording: TartRecording): Prom
     baseband_frequency: intermediateHz,
     sampling_frequency: sampleRateHz,
     bandwidth: 2.5e6,
-    ...{ lat: latitudeDeg, lon: longitudeDeg, alt: heightM, num_antenna: antennas, orientation: 0 },
+    lat: latitudeDeg,
+    lon: longitudeDeg,
+    alt: heightM,
+    num_antenna: antennas,
+    orientation: 0,
     axes: ['East', 'North', 'Up'],
   };
   const output = await openOutput(path);

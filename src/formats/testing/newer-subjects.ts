@@ -40,17 +40,27 @@ export async function newerSubjects(made: Made): Promise<Subject[]> {
       bytes: encodeNewerTbf({ tag, frames: 4, stands: 64, groups: 2, code: small }),
     },
     {
-      ...{ ...plain, name: 'drspec' },
+      ...plain,
+      name: 'drspec',
       bytes: encodeDrSpectra({
-        ...{ tag, offset: 0, channels: 16, transforms: 196, products: 0xf0, integrations: [0, 1, 2, 4] },
-        ...{ words: [2 ** 30, 2 ** 29], fills: [196, 196, 196, 196] },
+        tag,
+        offset: 0,
+        channels: 16,
+        transforms: 196,
+        products: 0xf0,
+        integrations: [0, 1, 2, 4],
+        words: [2 ** 30, 2 ** 29],
+        fills: [196, 196, 196, 196],
         value: (tuning, channel, k, part) => tuning + channel + k + part,
       }),
     },
     ...gsbSubjects(),
     collectionSubject(),
     {
-      ...{ name: 'wav', format: wav, extension: '.wav', options: {} },
+      name: 'wav',
+      format: wav,
+      extension: '.wav',
+      options: {},
       bytes: encodeWav({ code: 1, bits: 16, channels: 2, rateHz: 1e6, data: Buffer.alloc(400, 7) }),
     },
     ...(await severalSubjects(made)),
@@ -93,7 +103,9 @@ function collectionSubject(): Subject {
   }
   const streams = names.map((name) => ({ name }));
   return {
-    ...{ name: 'collection', extension: '.sigmf-collection', options: {} },
+    name: 'collection',
+    extension: '.sigmf-collection',
+    options: {},
     bytes: Buffer.from(JSON.stringify({ collection: { 'core:version': '1.2.0', 'core:streams': streams } })),
     format: {
       ...sigmfCollection,
@@ -110,8 +122,18 @@ function collectionSubject(): Subject {
 async function severalSubjects({ header, integration }: Made): Promise<Subject[]> {
   const at = (seconds: number): Uint8Array =>
     encodeVdif({
-      ...{ bits: 2, parts: 1, threads: [0, 1], channels: 1, samplesPerFrame: 128, framesPerSecond: 4 },
-      ...{ frames: 8, epoch: 28, seconds, firstFrame: 0, extension: 3, code: small },
+      bits: 2,
+      parts: 1,
+      threads: [0, 1],
+      channels: 1,
+      samplesPerFrame: 128,
+      framesPerSecond: 4,
+      frames: 8,
+      epoch: 28,
+      seconds,
+      firstFrame: 0,
+      extension: 3,
+      code: small,
     });
   const [early, late] = await inTemporaryFolder('several', async (folder) => {
     const files: Uint8Array[] = [];
@@ -130,11 +152,17 @@ async function severalSubjects({ header, integration }: Made): Promise<Subject[]
   });
   return [
     {
-      ...{ name: 'several', extension: '.vdif', options: {}, bytes: at(103) },
+      name: 'several',
+      extension: '.vdif',
+      options: {},
+      bytes: at(103),
       format: after(writeSample(at(100), '.vdif'), vdif),
     },
     {
-      ...{ name: 'severalvis', extension: '.uvh5', options: {}, bytes: late },
+      name: 'severalvis',
+      extension: '.uvh5',
+      options: {},
+      bytes: late,
       format: after(writeSample(early, '.uvh5'), uvh5),
     },
   ];
@@ -153,7 +181,9 @@ async function setSubjects({ header, integration }: Made): Promise<Subject[]> {
   const sizes = names.map((name) => statSync(join(sound, name)).size);
   return [
     {
-      ...{ name: 'ms', extension: '.parts', options: {} },
+      name: 'ms',
+      extension: '.parts',
+      options: {},
       bytes: Buffer.concat(names.map((name) => readFileSync(join(sound, name)))),
       format: {
         ...ms,

@@ -46,7 +46,10 @@ const told: VisibilityHeader = {
 const facts = ({ header }: VisibilityFile) => {
   const { units, xOrientation, instrument, extraKeywords, unusedAntennas, telescope: at } = header;
   return {
-    ...{ units, xOrientation, instrument, extraKeywords },
+    units,
+    xOrientation,
+    instrument,
+    extraKeywords,
     unused: unusedAntennas?.map(({ station, place: row }) => [
       station.name,
       station.number,

@@ -21,7 +21,9 @@ const wide: Telescope = {
   ...telescope,
   stations: telescope.stations.map((one) => ({
     ...one,
-    ...{ eastM: 20 * one.eastM, northM: 20 * one.northM, upM: 20 * one.upM },
+    eastM: 20 * one.eastM,
+    northM: 20 * one.northM,
+    upM: 20 * one.upM,
   })),
 };
 /** Rotated about the vertical by a right angle. */
@@ -85,11 +87,15 @@ describe('uvw beside places', () => {
       ...wide,
       stations: wide.stations.map((one) => ({
         ...one,
-        ...{ eastM: few(one.eastM), northM: few(one.northM), upM: few(one.upM) },
+        eastM: few(one.eastM),
+        northM: few(one.northM),
+        upM: few(one.upM),
       })),
     };
     const rows = rowsOf(-1).map(({ s1, s2, uvwM: [u, v, w] }): UvwRow => ({
-      ...{ s1, s2, uvwM: [few(u) / 4, few(v) / 4, few(w) / 4] },
+      s1,
+      s2,
+      uvwM: [few(u) / 4, few(v) / 4, few(w) / 4],
     }));
     assert.equal(checkUvw('a file', small, { ...at, rows }).sign, 1);
   });

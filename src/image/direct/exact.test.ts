@@ -28,14 +28,14 @@ const [zenith, east, west] = [
 
 /** Channel 0 is garbage; in channel 1, of ten samples, V₁₀ is XX 30i, XY 1 + 2i, YX 3 + 4i, YY 5; autos are 70. */
 function integration(flags: readonly number[] = [0, 0, 0, 0]): Integration {
-  const channel = [
-    ...[70, 0, 0, 0, 0, 0, 70, 0],
-    ...[0, 30, 1, 2, 3, 4, 5, 0],
-    ...[70, 0, 0, 0, 0, 0, 70, 0],
-  ];
+  const channel = [70, 0, 0, 0, 0, 0, 70, 0, 0, 30, 1, 2, 3, 4, 5, 0, 70, 0, 0, 0, 0, 0, 70, 0];
   const values = Float64Array.from([...channel.map(() => 999), ...channel]);
   return {
-    ...{ start: instant(0), durationS: 1, channels: 2, stations: 2, polarisations: 2 },
+    start: instant(0),
+    durationS: 1,
+    channels: 2,
+    stations: 2,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(values, 2, 3, 2),
     counts: countsCB(Float64Array.of(7, 7, 7, 10, 10, 10), 2, 3),
     flaggedInputs: Uint8Array.from(flags),

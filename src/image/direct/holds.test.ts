@@ -25,7 +25,11 @@ function stationsOn(heightM: number, slopeDeg: number): Vector3[] {
 
 const planOf = (stationsM: readonly Vector3[]): ImagePlan =>
   planImage({
-    ...{ pixels: 64, field: { kind: 'all-sky' }, stationsM, axes, polarisations: 1 },
+    pixels: 64,
+    field: { kind: 'all-sky' },
+    stationsM,
+    axes,
+    polarisations: 1,
     frequenciesHz: Float64Array.of(FREQUENCY_HZ),
     kernel: { kind: 'fitted', size: 5 },
   });
@@ -56,7 +60,11 @@ function trueError(
     plan,
     [
       {
-        ...{ start: instant(0), durationS: 1, channels: 1, stations, polarisations: 1 },
+        start: instant(0),
+        durationS: 1,
+        channels: 1,
+        stations,
+        polarisations: 1,
         visibilities: visibilitiesCBPP(visibilities, 1, baselines, 1),
         counts: countsCB(new Float64Array(baselines).fill(1), 1, baselines),
         flaggedInputs: new Uint8Array(stations),
@@ -137,7 +145,11 @@ describe('sources at the rim are within the bound', () => {
               };
             });
             const plan = planImage({
-              ...{ pixels: 64, field: { kind: 'all-sky' }, stationsM, axes, polarisations: 1 },
+              pixels: 64,
+              field: { kind: 'all-sky' },
+              stationsM,
+              axes,
+              polarisations: 1,
               frequenciesHz: Float64Array.of(FREQUENCY_HZ),
               kernel: { kind: 'fitted', size },
             });

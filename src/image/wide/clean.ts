@@ -95,8 +95,16 @@ export async function cleanWide(
       const restored = planeML(residual.slice(), pixels);
       addRestored(imager.plan, restored, model, fittedBeam);
       return {
-        ...{ model, dirty, residual, restored, beam, weightSum },
-        ...{ iterations, majorCycles, noiseJy, stop },
+        model,
+        dirty,
+        residual,
+        restored,
+        beam,
+        weightSum,
+        iterations,
+        majorCycles,
+        noiseJy,
+        stop,
       };
     };
     if (peakJy <= stage && isMasking) {
@@ -108,7 +116,11 @@ export async function cleanWide(
     if (iterations >= settings.mostIterations) return finish('iterations');
     if (majorCycles >= settings.mostMajorCycles) return finish('major cycles');
     iterations += settings.minorCycle({
-      ...{ pixels, beam, residual, model, gain: settings.gain },
+      pixels,
+      beam,
+      residual,
+      model,
+      gain: settings.gain,
       ...(mask ? { mask } : {}),
       downTo: Math.max(stage, (1 - settings.mgain) * peakJy),
       mostIterations: settings.mostIterations - iterations,

@@ -117,7 +117,12 @@ export function planWide(options: WideOptions): WidePlan {
   const halfRange = depth(reach) / 2;
   const rangeLambda = mostWLambda - leastWLambda;
   const choice = chooseKernels({
-    ...{ pixels, accuracy, precision, halfRange, rangeLambda, visibilities },
+    pixels,
+    accuracy,
+    precision,
+    halfRange,
+    rangeLambda,
+    visibilities,
     costs: costsOf[options.costs ?? 'cpu'],
   });
   const { uv, gridCells, planes, spacingLambda } = choice;
@@ -137,13 +142,21 @@ export function planWide(options: WideOptions): WidePlan {
   }
   const planesHeld = Math.min(planes, room);
   return {
-    ...{ pixels, pixelCosine, accuracy, precision, scale, bounds: options.bounds, gridCells },
+    pixels,
+    pixelCosine,
+    accuracy,
+    precision,
+    scale,
+    bounds: options.bounds,
+    gridCells,
     support: uv.support,
     taps: fitTaps(uv, uv.oversampling, TAPS_SHARE * accuracy),
     corrections: correctionsOf(uv, pixels, gridCells),
     w: planesOf(choice.w, { planes, spacingLambda, leastWLambda, halfRange, accuracy }),
     middle: -halfRange,
-    ...{ halfRange, planesHeld, memoryBytes: bytes.fixed + planesHeld * bytes.plane },
+    halfRange,
+    planesHeld,
+    memoryBytes: bytes.fixed + planesHeld * bytes.plane,
   };
 }
 
@@ -201,7 +214,10 @@ function planesOf(
     }
   }
   return {
-    ...{ support: kernel.support, planes, spacingLambda, series },
+    support: kernel.support,
+    planes,
+    spacingLambda,
+    series,
     firstLambda: leastWLambda - (spacingLambda * kernel.support) / 2,
     taps: fitTaps(kernel, kernel.oversampling, TAPS_SHARE * accuracy),
   };

@@ -56,7 +56,11 @@ const header = (more: Partial<VisibilityHeader> = {}): VisibilityHeader => ({
 function integration(k: number): Integration {
   const sums = new Float64Array(CHANNELS * BASELINES * 4 * 2).map((_, at) => 100 * ((at % 7) + k + 1));
   return {
-    ...{ start: instant(START + k), durationS: 1, channels: CHANNELS, stations: 3, polarisations: 2 },
+    start: instant(START + k),
+    durationS: 1,
+    channels: CHANNELS,
+    stations: 3,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(sums, CHANNELS, BASELINES, 2),
     counts: countsCB(new Float64Array(CHANNELS * BASELINES).fill(100), CHANNELS, BASELINES),
     flaggedInputs: new Uint8Array(6),
@@ -188,19 +192,23 @@ describe('channelised recordings are compared', () => {
     const numbers = Int8Array.from({ length: CHANNELS * 6 * SPECTRA * 2 }, (_, k) => (k % 11) - 5);
     change(numbers);
     const writer = await createSigmfSpectra(named(name), {
-      ...{
-        telescope: trio,
-        inputs: 6,
-        polarisations: 2,
-        type: 'ci8',
-        channels: CHANNELS,
-        spectrumRateHz: 5e5,
-      },
-      ...{ frequenciesHz: Float64Array.of(160e6, 160.5e6), channelWidthHz: 5e5, centreFrequencyHz: 160.25e6 },
-      ...{ start: instant(START), description: name, history: [name] },
+      telescope: trio,
+      inputs: 6,
+      polarisations: 2,
+      type: 'ci8',
+      channels: CHANNELS,
+      spectrumRateHz: 5e5,
+      frequenciesHz: Float64Array.of(160e6, 160.5e6),
+      channelWidthHz: 5e5,
+      centreFrequencyHz: 160.25e6,
+      start: instant(START),
+      description: name,
+      history: [name],
     });
     await writer.append({
-      ...{ samples: SPECTRA, gaps, start: instant(START) },
+      samples: SPECTRA,
+      gaps,
+      start: instant(START),
       spectra: spectraCAT(numbers, 'ci8', CHANNELS, 6, SPECTRA),
     });
     await writer.finish();
@@ -242,13 +250,18 @@ describe('channelised recordings are compared', () => {
 describe('images are compared', () => {
   const PIXELS = 4;
   const image = (values: Float64Array, more: Partial<FitsImage> = {}): FitsImage => ({
-    ...{ image: imageCPML(values, 2, 1, PIXELS), pixels: PIXELS, pixelSize: 0.5, polarisations: 1 },
-    ...{
-      frequenciesHz: Float64Array.of(58e6, 59e6),
-      channelWidthHz: 1e6,
-      centre: { raDeg: 200, decDeg: 30 },
-    },
-    ...{ start: instant(START), durationS: 2, telescope: 'toy', object: 'zenith', unit: 'Jy/beam' },
+    image: imageCPML(values, 2, 1, PIXELS),
+    pixels: PIXELS,
+    pixelSize: 0.5,
+    polarisations: 1,
+    frequenciesHz: Float64Array.of(58e6, 59e6),
+    channelWidthHz: 1e6,
+    centre: { raDeg: 200, decDeg: 30 },
+    start: instant(START),
+    durationS: 2,
+    telescope: 'toy',
+    object: 'zenith',
+    unit: 'Jy/beam',
     history: ['corella test'],
     ...more,
   });
@@ -286,16 +299,19 @@ describe('images are compared', () => {
         PIXELS,
       );
       await encodeFitsSeries(output, {
-        ...{
-          pixels: PIXELS,
-          pixelSize: 0.5,
-          centre: { raDeg: 200, decDeg: 30 },
-          telescope: 'toy',
-          object: 'zenith',
-        },
-        ...{ unit: 'Jy/beam', history: [name], frequencyHz: 58e6, everyS: 1 },
+        pixels: PIXELS,
+        pixelSize: 0.5,
+        centre: { raDeg: 200, decDeg: 30 },
+        telescope: 'toy',
+        object: 'zenith',
+        unit: 'Jy/beam',
+        history: [name],
+        frequencyHz: 58e6,
+        everyS: 1,
         planes: [0, 1].map((k) => ({
-          ...{ plane, start: instant(START + k), durationS: 1 },
+          plane,
+          start: instant(START + k),
+          durationS: 1,
           centre: { raDeg: k === 0 ? 200 : raDeg, decDeg: 30 },
         })),
       });

@@ -59,7 +59,9 @@ export const compareFiles = (
       tolerance,
       differences,
       parts: counted.map(({ what, of, largest, scale }) => ({
-        ...{ what, of, largest },
+        what,
+        of,
+        largest,
         relative: largest === 0 ? 0 : largest / scale,
       })),
     };
@@ -117,7 +119,10 @@ async function comparePieces(
   const missing: Difference[] = [];
   const lone = (what: string, where: string, present: 'a' | 'b'): void => {
     missing.push({
-      ...{ what, where, count: 1, of: 1 },
+      what,
+      where,
+      count: 1,
+      of: 1,
       a: present === 'a' ? 'present' : undefined,
       b: present === 'b' ? 'present' : undefined,
     });
@@ -148,8 +153,12 @@ async function comparePieces(
       if (!match) lone(part.name, one.at, 'a');
       else if (shapeOf(part) !== shapeOf(match))
         missing.push({
-          ...{ what: part.name, where: `${one.at === '' ? '' : `${one.at}, `}shape`, count: 1, of: 1 },
-          ...{ a: shapeOf(part), b: shapeOf(match) },
+          what: part.name,
+          where: `${one.at === '' ? '' : `${one.at}, `}shape`,
+          count: 1,
+          of: 1,
+          a: shapeOf(part),
+          b: shapeOf(match),
         });
       else {
         const tally = tallyOf(tallies, part.name);
@@ -173,7 +182,10 @@ async function restOf(
   let count = 1;
   while ((await rest.next()).done !== true) count++;
   return {
-    ...{ what: 'length', where, count, of: count },
+    what: 'length',
+    where,
+    count,
+    of: count,
     a: present === 'a' ? 'present' : undefined,
     b: present === 'b' ? 'present' : undefined,
   };

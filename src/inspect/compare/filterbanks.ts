@@ -10,7 +10,11 @@ export async function filterbankContent(path: string): Promise<Content> {
   const { planes, channels } = header;
   const most = Math.max(1, Math.floor(BLOCK_BYTES / (4 * planes * channels)));
   return {
-    ...{ path, kind: 'beam', format: 'filterbank', cards: new Map(), close: () => file.close() },
+    path,
+    kind: 'beam',
+    format: 'filterbank',
+    cards: new Map(),
+    close: () => file.close(),
     facts: factsOf({ ...header, rawDataFile: undefined, start: formatInstant(header.start, 9), values }),
     pieces: async function* () {
       for (let first = 0; first < values; first += most) {

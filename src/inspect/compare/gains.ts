@@ -18,10 +18,19 @@ export async function gainContent(path: string, form: 'json' | 'calh5', cards: C
   } = file;
   const all = [file, ...later];
   return {
-    ...{ path, kind: 'gains', format: form, cards },
+    path,
+    kind: 'gains',
+    format: form,
+    cards,
     facts: factsOf({
-      ...{ telescope, stations, polarisations, referenceStation, dataUnits },
-      ...{ fluxScale, element, sources },
+      telescope,
+      stations,
+      polarisations,
+      referenceStation,
+      dataUnits,
+      fluxScale,
+      element,
+      sources,
       times: all.length,
     }),
     // eslint-disable-next-line @typescript-eslint/require-await -- from memory
@@ -55,7 +64,10 @@ function partsOf(one: GainsAt, { frequenciesHz, solved }: GainsFile): Part[] {
       ],
       numbers: Float64Array.from(
         one.solutions.flatMap(({ channel, polarisation, iterations, converged }) => [
-          ...[channel, polarisation, iterations, converged ? 1 : 0],
+          channel,
+          polarisation,
+          iterations,
+          converged ? 1 : 0,
         ]),
       ),
       nature: 'exact',

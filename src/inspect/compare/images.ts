@@ -22,7 +22,10 @@ export async function imageContent(path: string, cards: Cards): Promise<Content>
       .join(', ');
   };
   return {
-    ...{ path, kind: 'image', format: 'fits', cards },
+    path,
+    kind: 'image',
+    format: 'fits',
+    cards,
     facts: new Map(),
     pieces: async function* () {
       let k = 0;
@@ -49,7 +52,10 @@ export async function imageContent(path: string, cards: Cards): Promise<Content>
 export async function pictureContent(path: string): Promise<Content> {
   const { width, height, channels, depth, data } = decoded(path, await readFile(path));
   return {
-    ...{ path, kind: 'picture', format: 'png', cards: new Map() },
+    path,
+    kind: 'picture',
+    format: 'png',
+    cards: new Map(),
     facts: new Map(Object.entries({ width, height, channels, depth })),
     // eslint-disable-next-line @typescript-eslint/require-await -- from memory
     pieces: async function* () {

@@ -28,7 +28,9 @@ export function recordingContent(file: Recording): Content {
     ...(file.kind === 'spectra' ? [frequenciesPart(file.frequenciesHz)] : []),
   ];
   return {
-    ...{ path: file.path, format: file.format, kind: file.kind },
+    path: file.path,
+    format: file.format,
+    kind: file.kind,
     facts: factsOf({ ...streamFacts(file), ...(telescope && { telescope: telescopeFacts(telescope) }) }),
     cards: sigmfCards(file),
     pieces: async function* () {

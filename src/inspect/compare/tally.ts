@@ -31,8 +31,12 @@ export interface Tally {
 }
 
 export const newTally = (what: string): Tally => ({
-  ...{ what, of: 0, count: 0 },
-  ...{ largest: 0, largestAt: '', scale: 0 },
+  what,
+  of: 0,
+  count: 0,
+  largest: 0,
+  largestAt: '',
+  scale: 0,
 });
 
 /** How near two numbers of a part must be. */

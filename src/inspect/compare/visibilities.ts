@@ -21,7 +21,9 @@ export function visibilityContent(file: VisibilityFile, cards: Cards): Content {
   const header = { ...file.header, history: undefined, frequenciesHz: undefined };
   const baseline = baselineAxis(file);
   return {
-    ...{ path: file.path, format: file.format, cards },
+    path: file.path,
+    format: file.format,
+    cards,
     kind: 'visibilities',
     facts: factsOf({ ...header, telescope: telescopeFacts(telescope), integrations: file.integrationCount }),
     pieces: async function* () {

@@ -103,7 +103,9 @@ export function fringeCollector(facts: FringeFacts, where: string, latest?: Frin
     },
     series: () => ({
       ...facts,
-      ...{ groupsHz, groupWidthHz: channelWidthHz * each, rows },
+      groupsHz,
+      groupWidthHz: channelWidthHz * each,
+      rows,
       spectra: sums.map((sum, k) => (counts[k] > 0 ? sum / counts[k] : Number.NaN)),
     }),
   };

@@ -142,7 +142,8 @@ export function fitBaseline(scan: DriftScan): FittedBaseline | NotFitted {
         y: baselineM.y + y * meridian.y,
         z: baselineM.z + y * meridian.z,
       },
-      ...{ signalToNoise, envelope },
+      signalToNoise,
+      envelope,
       phasesRad: Float64Array.from(directions, (_, t) => model(t)),
     };
   }
@@ -168,7 +169,11 @@ function binned(scan: {
   const { values, used, nominal, alongEast, alongMeridian } = scan;
   const times = nominal.length;
   const bins = Array.from({ length: Math.min(MOST_BINS, times) }, (): Bin => ({
-    ...{ re: 0, im: 0, east: 0, meridian: 0, count: 0 },
+    re: 0,
+    im: 0,
+    east: 0,
+    meridian: 0,
+    count: 0,
   }));
   for (const t of used) {
     const bin = bins[Math.floor((t * bins.length) / times)];
@@ -214,7 +219,10 @@ function search(
       const power = re * re + im * im;
       if (power <= best.power) continue;
       best = {
-        ...{ power, x: n * east.stepM, y: m * north.stepM, phase: Math.atan2(im, re) },
+        power,
+        x: n * east.stepM,
+        y: m * north.stepM,
+        phase: Math.atan2(im, re),
         atRim: (east.most > 2 && Math.abs(n) === east.most) || (mostNorth > 2 && Math.abs(m) === mostNorth),
       };
     }

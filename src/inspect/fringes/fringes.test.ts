@@ -25,7 +25,10 @@ const stations = [
   { name: 'north', eastM: 1, northM: 15, upM: 0.5, off: [-0.2, 0.4, 0.05] },
 ] as const;
 const telescope: Telescope = {
-  ...{ name: 'roof', title: 'three dishes on a roof', polarisations: 1, beamExponent: 0 },
+  name: 'roof',
+  title: 'three dishes on a roof',
+  polarisations: 1,
+  beamExponent: 0,
   site: { latitudeDeg: LATITUDE, longitudeDeg: LONGITUDE, heightM: 5 },
   stations,
   band: { lowHz: 1.4e9, highHz: 1.43e9 },
@@ -98,8 +101,12 @@ function scanned({ times, everyS, noise, beam, delaysS, isTrue, seed = 1 }: Scan
           values[at + 1] = amplitude * Math.sin(2 * Math.PI * turns) + noise * random.gaussian();
         }
     const one: Integration = {
-      ...{ start: addSeconds(parseInstant(START), t * everyS), durationS: everyS },
-      ...{ channels: CHANNELS, stations: 3, polarisations: 1, flaggedInputs: new Uint8Array(3) },
+      start: addSeconds(parseInstant(START), t * everyS),
+      durationS: everyS,
+      channels: CHANNELS,
+      stations: 3,
+      polarisations: 1,
+      flaggedInputs: new Uint8Array(3),
       visibilities: visibilitiesCBPP(values, CHANNELS, baselines, 1),
       counts: countsCB(new Float64Array(CHANNELS * baselines).fill(1), CHANNELS, baselines),
     };
@@ -114,7 +121,12 @@ const bell = (x: number): number => Math.exp(-(((x - 0.5) / 0.3) ** 2));
 describe('fringes', () => {
   it('are where a formula of its own puts those of the Sun', () => {
     const { baselines, source } = scanned({
-      ...{ times: 60, everyS: 60, noise: 0, beam: () => 1, delaysS: [0, 0, 0], isTrue: false },
+      times: 60,
+      everyS: 60,
+      noise: 0,
+      beam: () => 1,
+      delaysS: [0, 0, 0],
+      isTrue: false,
     });
     assert.equal(source?.name, 'Sun');
     for (const [k, [i, j]] of [
@@ -145,15 +157,13 @@ describe('fringes', () => {
     let [pulls, worst] = [0, 0];
     for (let seed = 1; seed <= 5; seed++) {
       const { baselines, closures } = scanned({
-        ...{
-          times: 480,
-          everyS: 30,
-          noise: 1.5,
-          beam: bell,
-          delaysS: [0, 40e-9, -25e-9],
-          isTrue: true,
-          seed,
-        },
+        times: 480,
+        everyS: 30,
+        noise: 1.5,
+        beam: bell,
+        delaysS: [0, 40e-9, -25e-9],
+        isTrue: true,
+        seed,
       });
       for (const {
         stations: [i, j],
@@ -186,7 +196,12 @@ describe('fringes', () => {
 
   it('fits nothing to noise, nor to a scan too short', () => {
     const { baselines } = scanned({
-      ...{ times: 200, everyS: 30, noise: 1, beam: () => 0, delaysS: [0, 0, 0], isTrue: true },
+      times: 200,
+      everyS: 30,
+      noise: 1,
+      beam: () => 0,
+      delaysS: [0, 0, 0],
+      isTrue: true,
     });
     for (const { fit, notFitted, lags } of baselines) {
       assert.equal(fit, undefined);
@@ -194,14 +209,24 @@ describe('fringes', () => {
       assert.equal(lags?.peakS, undefined);
     }
     const short = scanned({
-      ...{ times: 20, everyS: 1, noise: 0.1, beam: () => 1, delaysS: [0, 0, 0], isTrue: true },
+      times: 20,
+      everyS: 1,
+      noise: 0.1,
+      beam: () => 1,
+      delaysS: [0, 0, 0],
+      isTrue: true,
     });
     for (const { notFitted } of short.baselines) assert.equal(notFitted, 'too-short');
   });
 
   it('power by input, over time and in velocity', () => {
     const { powers, velocitiesKmPerS, frequenciesHz } = scanned({
-      ...{ times: 3, everyS: 1, noise: 0, beam: () => 1, delaysS: [0, 0, 0], isTrue: false },
+      times: 3,
+      everyS: 1,
+      noise: 0,
+      beam: () => 1,
+      delaysS: [0, 0, 0],
+      isTrue: false,
     });
     assert.deepEqual(
       powers.map(({ powers: over, spectrum, name }) => [name, over[2], spectrum[5]]),

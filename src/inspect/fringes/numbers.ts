@@ -114,7 +114,8 @@ export function fringesOf(
       for (let j = 1; j < i; j++)
         for (let k = 0; k < j; k++)
           closures.push({
-            ...{ stations: [i, j, k], product },
+            stations: [i, j, k],
+            product,
             name: [i, j, k].map((s) => telescope.stations[s].name).join('–'),
             ...closureOf(
               ...([
@@ -131,7 +132,8 @@ export function fringesOf(
   return {
     startUtc: rows.length === 0 ? '' : formatInstant(rows[0].start),
     timesS: Float64Array.from(middles, (middle) => secondsBetween(rows[0].start, middle)),
-    ...{ frequencyHz, frequenciesHz },
+    frequencyHz,
+    frequenciesHz,
     ...(low <= HYDROGEN_HZ &&
       HYDROGEN_HZ <= high && {
         velocitiesKmPerS: frequenciesHz.map(
@@ -144,7 +146,8 @@ export function fringesOf(
         altitudesDeg: Float64Array.from(followed.directions, ({ z }) => Math.asin(z) * DEGREES_PER_RADIAN),
       },
     }),
-    ...{ baselines, closures },
+    baselines,
+    closures,
     powers: Array.from({ length: inputs }, (_, a) => ({
       name: `${telescope.stations[Math.floor(a / polarisations)].name}${polarisations === 2 ? ` ${letters[a % 2]}` : ''}`,
       powers: powersOf(series, a),
@@ -200,7 +203,9 @@ function baselineFringe(
     followed && asked === 'fit'
       ? fitBaseline({
           values: band.map((value, n) => (isUp?.[n >> 1] === true ? value : Number.NaN)),
-          ...{ directions: followed.directions, baselineM, frequencyHz },
+          directions: followed.directions,
+          baselineM,
+          frequencyHz,
           latitudeDeg: telescope.site.latitudeDeg,
         })
       : undefined;
@@ -212,7 +217,9 @@ function baselineFringe(
   return {
     band,
     fringe: {
-      ...{ stations: [i, j], name: `${one.name}–${two.name}`, product },
+      stations: [i, j],
+      name: `${one.name}–${two.name}`,
+      product,
       ...(!isUnplaced(telescope) && { lengthM: Math.sqrt(dot(baselineM, baselineM)) }),
       amplitudes: perTime((t) => Math.hypot(band[2 * t], band[2 * t + 1])),
       phasesDeg: perTime((t) => degreesOf(Math.atan2(band[2 * t + 1], band[2 * t]))),
@@ -274,7 +281,8 @@ function lagsOf(
   const bend = before - 2 * here + after;
   const offset = bend < 0 ? (0.5 * (before - after)) / bend : 0;
   return {
-    ...{ lagsS: Float64Array.from({ length }, (_, n) => lag(n)), amplitudes },
+    lagsS: Float64Array.from({ length }, (_, n) => lag(n)),
+    amplitudes,
     ...(isPeak && { peakS: lag(peak + offset) }),
   };
 }

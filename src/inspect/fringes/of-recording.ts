@@ -16,12 +16,15 @@ export async function fringesOfRecording(
   let collector: FringeCollector | undefined;
   await runObservation(
     checkObservation({
-      ...{ corella: 1, source, front: { channels } },
+      corella: 1,
+      source,
+      front: { channels },
       ...(telescope !== undefined && { telescope }),
       products: [{ visibilities: null }],
     }),
     {
-      ...{ version: version(), onProgress },
+      version: version(),
+      onProgress,
       onItem: (item) => {
         if (item.kind !== 'visibilities') return Promise.resolve();
         const { telescope, polarisations, feeds, frequenciesHz, channelWidthHz } = item.header;

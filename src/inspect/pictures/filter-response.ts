@@ -15,8 +15,13 @@ export function responsePicture(
   const far = curveOffsetChannels[curveOffsetChannels.length - 1];
   const right = leakageOffsetChannels.filter((offset) => offset > 0 && offset < far);
   const dots = (levels: Float64Array, like: number): PlotSeries => ({
-    ...{ name: 'channels', x: right, y: levels.subarray(levels.length / 2) },
-    ...{ drawn: 'dots', size: 3, colour: seriesColour(like), unnamed: true },
+    name: 'channels',
+    x: right,
+    y: levels.subarray(levels.length / 2),
+    drawn: 'dots',
+    size: 3,
+    colour: seriesColour(like),
+    unnamed: true,
   });
   return linePlots([
     {

@@ -73,8 +73,15 @@ export async function dynamicSpectrum(
   }
   for (let at = 0; at < cells.length; at++) cells[at] = counts[at] > 0 ? cells[at] / counts[at] : NaN;
   return {
-    ...{ cells, rows, columns, valuesPerColumn, values, notFinite },
-    ...{ mean: count > 0 ? sum / count : NaN, least, most },
+    cells,
+    rows,
+    columns,
+    valuesPerColumn,
+    values,
+    notFinite,
+    mean: count > 0 ? sum / count : NaN,
+    least,
+    most,
   };
 }
 
@@ -86,9 +93,12 @@ export function filterbankPicture(file: Filterbank, spectrum: DynamicSpectrum, t
   const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
   const [low, high] = [at(0.01), at(0.998)];
   const scale: ColourScale = {
-    ...{ palette: 'brightness', exponent: 1, label: "over the channel's median (%)" },
+    palette: 'brightness',
+    exponent: 1,
+    label: "over the channel's median (%)",
     ...(high > low ? { low, high } : { low: low - 1, high: low + 1 }),
-    ...{ least: at(0), most: at(1) },
+    least: at(0),
+    most: at(1),
   };
   const widthHz = Math.abs(header.channelStepHz);
   const lowestHz = Math.min(
@@ -100,7 +110,10 @@ export function filterbankPicture(file: Filterbank, spectrum: DynamicSpectrum, t
     title: `Dynamic spectrum${header.planes > 1 ? ' of the first plane' : ''}`,
     x: timeAxis(columns * spectrum.valuesPerColumn * header.valueS),
     y: frequencyAxis(frequenciesHz, widthHz),
-    ...{ rows, columns, values, scale },
+    rows,
+    columns,
+    values,
+    scale,
   };
   const below = `${header.sourceName ?? 'unknown'}, from ${formatInstant(header.start, 6)}: ${spectrum.values} values of ${formatSeconds(header.valueS)}, ${header.channels} channels`;
   return pictureOf({ width: PICTURE_WIDTH, height: FRAME.top + FRAME.height + 80 }, [

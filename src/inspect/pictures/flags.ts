@@ -60,7 +60,9 @@ export function flagMap(file: VisibilityFile): FlagMap {
         title: 'flagged, over all pairs and products',
         x: frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz)),
         y: timeAxis(secondsBetween(start, end)),
-        ...{ rows: all.length, columns: channels, scale },
+        rows: all.length,
+        columns: channels,
+        scale,
         values: Float64Array.from(all.flatMap((row) => [...row])),
       };
       return [

@@ -42,17 +42,22 @@ export function fringePicture(fringes: Fringes, title: string): Picture {
   if (hasTimes && closures.length > 0)
     draw({
       title: 'closure phase (0° for one point, whatever the gains)',
-      ...{ x: x.axis, y: { label: 'phase (°)', range: [-180, 180] }, legend: 'above' },
+      x: x.axis,
+      y: { label: 'phase (°)', range: [-180, 180] },
+      legend: 'above',
       series: closures.slice(0, MOST_CURVES).map(({ name, product, phasesDeg, meanDeg, errorDeg }) => ({
         name: `${name} ${product} ${meanDeg.toFixed(1)}° ± ${errorDeg.toFixed(1)}°`,
-        ...{ drawn: 'dots', ...thinned(x.values, phasesDeg) },
+        drawn: 'dots',
+        ...thinned(x.values, phasesDeg),
       })),
     });
   const measured = powers.filter(({ spectrum }) => spectrum.some((one) => one > 0)).slice(0, MOST_CURVES * 2);
   if (hasTimes && measured.length > 0)
     draw({
       title: 'total power',
-      ...{ x: x.axis, y: { label: 'of its median (dB)' }, legend: 'above' },
+      x: x.axis,
+      y: { label: 'of its median (dB)' },
+      legend: 'above',
       series: measured.map(({ name, powers: over }) => ({
         name,
         ...thinned(x.values, relativeDb(over)),
@@ -62,10 +67,12 @@ export function fringePicture(fringes: Fringes, title: string): Picture {
     draw({
       ...spectrumAxis(fringes),
       title: `mean spectrum${fringes.velocitiesKmPerS ? ' around 21 cm' : ''}`,
-      ...{ y: { label: 'of its median (dB)' }, legend: 'above' },
+      y: { label: 'of its median (dB)' },
+      legend: 'above',
       series: measured.map(({ name, spectrum }) => ({
         name,
-        ...{ x: spectrumAxis(fringes).values, y: relativeDb(spectrum) },
+        x: spectrumAxis(fringes).values,
+        y: relativeDb(spectrum),
       })),
     });
   const of = source ? `; orange: the fringe of ${source.name}` : '';
@@ -88,19 +95,23 @@ function overTime(fringes: Fringes, one: BaselineFringe): LinePlot[] {
   const expected =
     fit && expectedDeg?.map((degrees, t) => fit.envelope[t] * Math.cos(degrees / DEGREES_PER_RADIAN));
   const dashes = (name: string, y: Float64Array): PlotSeries => ({
-    ...{ name, drawn: 'line', colour: EXPECTED },
+    name,
+    drawn: 'line',
+    colour: EXPECTED,
     ...thinned(values, y),
   });
   const length = lengthM === undefined ? '' : `, ${lengthM.toFixed(2)} m`;
   return [
     {
       title: `${one.name} ${product}${length}: amplitude`,
-      ...{ x: axis, y: { label: 'amplitude' } },
+      x: axis,
+      y: { label: 'amplitude' },
       series: [{ name: 'observed', ...thinned(values, amplitudes) }],
     },
     {
       title: 'phase',
-      ...{ x: axis, y: { label: 'phase (°)', range: [-180, 180] } },
+      x: axis,
+      y: { label: 'phase (°)', range: [-180, 180] },
       series: [
         { name: 'observed', drawn: 'dots', unnamed: true, ...thinned(values, phasesDeg) },
         ...(expectedDeg
@@ -119,7 +130,8 @@ function overTime(fringes: Fringes, one: BaselineFringe): LinePlot[] {
     },
     {
       title: fitWords(one),
-      ...{ x: axis, y: { label: 'real part' } },
+      x: axis,
+      y: { label: 'real part' },
       series: [
         { name: 'observed', unnamed: true, ...thinned(values, real) },
         ...(expected ? [{ ...dashes('expected', expected), unnamed: true as const }] : []),
@@ -155,7 +167,8 @@ function lagPlot({ lags }: BaselineFringe): LinePlot[] {
   return [
     {
       title: `lag${lags.peakS === undefined ? ', no peak' : ` ${withMinus((1e9 * lags.peakS).toFixed(0))} ns`}`,
-      ...{ x: { label: 'lag (µs)' }, y: { label: 'amplitude' } },
+      x: { label: 'lag (µs)' },
+      y: { label: 'amplitude' },
       series: [{ name: 'lag', x: lags.lagsS.map((one) => 1e6 * one), y: lags.amplitudes }],
     },
   ];

@@ -145,7 +145,8 @@ function below(station: number, stations: number, { left, top, width, height }: 
   const x = left + ((station + 0.5) / stations) * width;
   const y = top + height;
   return {
-    ...{ kind: 'area', colour: WARNING },
+    kind: 'area',
+    colour: WARNING,
     points: [
       { x, y: y - 2 },
       { x: x - 4, y: y - 11 },

@@ -12,7 +12,11 @@ const integration = (lostY: number): Integration => {
   // Pair (1, 1) of channel 1: XX, XY, YX, YY.
   own.set([100, 100 - lostY, 100 - lostY, 100 - lostY], 4 * (3 + 2));
   return {
-    ...{ start: instant(0), durationS: 1, channels: 2, stations: 2, polarisations: 2 },
+    start: instant(0),
+    durationS: 1,
+    channels: 2,
+    stations: 2,
+    polarisations: 2,
     visibilities: visibilitiesCBPP(new Float64Array(2 * own.length), 2, 3, 2),
     counts: countsCB(new Float64Array(6).fill(100), 2, 3),
     productCounts: countsCBPP(own, 2, 3, 2),
@@ -20,7 +24,8 @@ const integration = (lostY: number): Integration => {
   };
 };
 const file = {
-  ...{ integrationCount: 2, telescope: { stations: [{ name: 'a' }, { name: 'b' }] } },
+  integrationCount: 2,
+  telescope: { stations: [{ name: 'a' }, { name: 'b' }] },
   header: { frequenciesHz: Float64Array.of(1e8, 1.1e8), channelWidthHz: 1e7, polarisations: 2 },
 } as unknown as VisibilityFile;
 const frame = { left: 0, top: 0, width: 100, height: 100 };

@@ -75,21 +75,28 @@ export function lossMap(file: VisibilityFile): LossMap {
       );
       if (!start || !end || worst === 0) return [];
       const scale: ColourScale = {
-        ...{ palette: 'brightness', low: 0, high: 100 * worst, exponent: 0.5, label: 'lost or taken (%)' },
+        palette: 'brightness',
+        low: 0,
+        high: 100 * worst,
+        exponent: 0.5,
+        label: 'lost or taken (%)',
       };
       const x = frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz));
       const names = inputs.map((_, a) => inputName(file.telescope, a, polarisations, file.header.feeds));
       const maps: readonly (readonly [HeatMap, number])[] = [
         [
           {
-            ...{ title: 'samples lost or taken, over time', x, y: timeAxis(secondsBetween(start, end)) },
+            title: 'samples lost or taken, over time',
+            x,
+            y: timeAxis(secondsBetween(start, end)),
             ...flat(overTime, channels, scale),
           },
           frame.left,
         ],
         [
           {
-            ...{ title: 'samples lost or taken, of every input', x },
+            title: 'samples lost or taken, of every input',
+            x,
             y: { label: 'input', range: [-0.5, inputs.length - 0.5], steps: 'whole', names },
             ...flat(ofInputs, channels, scale),
           },
@@ -113,6 +120,8 @@ const flat = (
   columns: number,
   scale: ColourScale,
 ): Pick<HeatMap, 'rows' | 'columns' | 'values' | 'scale'> => ({
-  ...{ rows: rows.length, columns, scale },
+  rows: rows.length,
+  columns,
+  scale,
   values: Float64Array.from(rows.flatMap((row) => Array.from(row, (share) => 100 * share))),
 });

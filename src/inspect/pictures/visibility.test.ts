@@ -155,7 +155,10 @@ describe('a map of the stations', () => {
   });
   it('shows the inner ones apart where a few stand far out', () => {
     const stations = Array.from({ length: 20 }, (_, s) => ({
-      ...{ name: `a${s}`, northM: s % 5, upM: 0, eastM: s === 19 ? 1000 : Math.floor(s / 5) },
+      name: `a${s}`,
+      northM: s % 5,
+      upM: 0,
+      eastM: s === 19 ? 1000 : Math.floor(s / 5),
     }));
     assert.ok(wordsOf(antennaPicture({ ...trio, stations }, 't')).includes('The inner ones'));
     assert.ok(!wordsOf(antennaPicture(trio, 't')).includes('The inner ones'));

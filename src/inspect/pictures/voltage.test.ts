@@ -9,9 +9,18 @@ import type { LookedBlock } from '../voltages.js';
 
 const SAMPLES = 512;
 const file: VoltageRecording = {
-  ...{ kind: 'voltages', path: 'memory', format: 'test', details: {}, telescope: trio },
-  ...{ type: 'i8', inputs: 6, polarisations: 2, samples: SAMPLES, sampleRateHz: 1e6 },
-  ...{ centreFrequencyHz: 100e6, start: instant(0) },
+  kind: 'voltages',
+  path: 'memory',
+  format: 'test',
+  details: {},
+  telescope: trio,
+  type: 'i8',
+  inputs: 6,
+  polarisations: 2,
+  samples: SAMPLES,
+  sampleRateHz: 1e6,
+  centreFrequencyHz: 100e6,
+  start: instant(0),
   blocks: () => ({
     [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
   }),
@@ -27,7 +36,12 @@ const elements = Int8Array.from({ length: 6 * SAMPLES }, (_, k) => {
 });
 const lost = { firstInput: 1, endInput: 2, firstChannel: 0, endChannel: 1, firstSample: 384, endSample: 512 };
 const block = (gaps: LookedBlock['gaps']): LookedBlock => ({
-  ...{ start: instant(0), samples: SAMPLES, channels: 1, inputs: 6, elements, gaps },
+  start: instant(0),
+  samples: SAMPLES,
+  channels: 1,
+  inputs: 6,
+  elements,
+  gaps,
 });
 const wordsOf = ({ shapes }: Picture): string[] =>
   shapes.flatMap((shape) => (shape.kind === 'text' ? [shape.words] : []));

@@ -90,7 +90,10 @@ function drawInputs(
   const height = evenSide(rows, 260);
   const odd = oddInputs(powers, rows);
   const frame = (column: number, top: number): PlotFrame => ({
-    ...{ left: LEFT + column * NEXT_PANEL, top, width: PANEL_WIDTH, height },
+    left: LEFT + column * NEXT_PANEL,
+    top,
+    width: PANEL_WIDTH,
+    height,
   });
   const overTime = { x: time, y, rows, columns: powers.bins };
   const panels: readonly (readonly [HeatMap, PlotFrame])[] = [

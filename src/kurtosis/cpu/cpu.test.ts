@@ -83,8 +83,12 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
               const boxes = taken.map((at) => {
                 const [w, c] = [Math.floor(at / 38 / 7), Math.floor(at / 38) % 7];
                 return {
-                  ...{ firstChannel: c, endChannel: c + 1, firstInput: at % 38, endInput: (at % 38) + 1 },
-                  ...{ firstSample: edges[w], endSample: edges[w + 1] },
+                  firstChannel: c,
+                  endChannel: c + 1,
+                  firstInput: at % 38,
+                  endInput: (at % 38) + 1,
+                  firstSample: edges[w],
+                  endSample: edges[w + 1],
                 };
               });
               boxes.push({ ...boxes[0], firstChannel: 3, endChannel: 6, firstInput: 10, endInput: 35 });

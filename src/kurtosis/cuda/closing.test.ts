@@ -84,14 +84,12 @@ describe('the flagger on a card of paper', () => {
 
   it('zeros all of its boxes and nothing else, in as many lists as it takes', async () => {
     const box = (c: number, endC: number, a: number, endA: number, t: number): SpectraGap => ({
-      ...{
-        firstChannel: c,
-        endChannel: endC,
-        firstInput: a,
-        endInput: endA,
-        firstSample: t,
-        endSample: t + 64,
-      },
+      firstChannel: c,
+      endChannel: endC,
+      firstInput: a,
+      endInput: endA,
+      firstSample: t,
+      endSample: t + 64,
     });
     const boxes = [box(0, 1, 3, 4, 0), box(1, 5, 0, 70, 64), box(7, 8, 69, 70, 0), box(0, 130, 5, 6, 128)];
     const covered = (all: readonly SpectraGap[]): Map<string, number> => {

@@ -115,7 +115,12 @@ function onCard(): void {
     it(`${type}: three blocks begun at once are judged as one after the other`, async () => {
       const random = randomStream(13, type);
       const gap: SpectraGap = {
-        ...{ firstChannel: 1, endChannel: 4, firstInput: 4, endInput: 30, firstSample: 60, endSample: 131 },
+        firstChannel: 1,
+        endChannel: 4,
+        firstInput: 4,
+        endInput: 30,
+        firstSample: 60,
+        endSample: 131,
       };
       const rounds = Array.from({ length: 5 }, (_, n) => {
         const samples = [403, 23, 320][n % 3];

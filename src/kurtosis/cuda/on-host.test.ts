@@ -44,8 +44,12 @@ describe("the flagger's kernels", { skip }, () => {
         const onCard = new Uint8Array(rows * pitch + 16);
         onCard.set(new Uint8Array(spectra.buffer, spectra.byteOffset, spectra.byteLength));
         await walk.run({ ...sumsLaunch(plan, windows), grid: [7, 1] }, [
-          ...[{ memory: onCard }, { i64: pitch }, { memory: edges }],
-          ...[{ i32: windows }, { i32: rows }, { memory: sums }],
+          { memory: onCard },
+          { i64: pitch },
+          { memory: edges },
+          { i32: windows },
+          { i32: rows },
+          { memory: sums },
         ]);
         agree(sums, 'sum of the block', 1e-12);
 
@@ -58,8 +62,16 @@ describe("the flagger's kernels", { skip }, () => {
         const add = await prepare('sumCells');
         sums.fill(NaN);
         await add.run(cellsLaunch(plan, windows), [
-          ...[{ memory: words }, { memory: places }, { memory: edges }, { i32: windows }, { i32: perWindow }],
-          ...[{ i32: channels }, { i32: inputs }, { memory: onCard }, { i64: pitch }, { memory: sums }],
+          { memory: words },
+          { memory: places },
+          { memory: edges },
+          { i32: windows },
+          { i32: perWindow },
+          { i32: channels },
+          { i32: inputs },
+          { memory: onCard },
+          { i64: pitch },
+          { memory: sums },
         ]);
         agree(sums, 'sum of cells', 2e-6);
       }));
@@ -77,8 +89,11 @@ describe("the flagger's kernels", { skip }, () => {
         const onCard = new Uint8Array(spectra.buffer.slice(0));
         const zeros = closers.keep(await prepareOnHost(planPowerSums({ type }), 'zeroBoxes'));
         await zeros.run({ ...zerosLaunch(boxes.length), grid: [2, 3] }, [
-          ...[{ memory: onCard }, { i64: samples * (type === 'cf32' ? 8 : 2) }, { i32: inputs }],
-          ...[{ memory: packedBoxes(boxes) }, { i32: boxes.length }],
+          { memory: onCard },
+          { i64: samples * (type === 'cf32' ? 8 : 2) },
+          { i32: inputs },
+          { memory: packedBoxes(boxes) },
+          { i32: boxes.length },
         ]);
         zeroGaps(spectra, { type, inputs, samples }, boxes);
         assert.deepEqual(onCard, new Uint8Array(spectra.buffer));

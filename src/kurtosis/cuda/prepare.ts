@@ -40,8 +40,16 @@ async function prepareSums(
     block.reading(stream);
     if (powers && powersRoom && areWholeCells(edges, block.samples, powers)) {
       sumCells.set([
-        ...[powersRoom.pointer, powers.channels.pointer, onCard, windows, powers.perWindow],
-        ...[channels, inputs, block.pointer, block.pitchBytes, room.sums],
+        powersRoom.pointer,
+        powers.channels.pointer,
+        onCard,
+        windows,
+        powers.perWindow,
+        channels,
+        inputs,
+        block.pointer,
+        block.pitchBytes,
+        room.sums,
       ]);
       sumCells.launch(cellsLaunch(plan, windows), stream);
     } else {

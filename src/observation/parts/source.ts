@@ -24,8 +24,22 @@ const reading = 'Reading, where the data do not say';
 /** A test compares them with the registry, which is too large to load for a list of options. */
 const fileFormatNames = [
   'sigmf-collection',
-  ...['sigmf', 'fitsidi', 'uvfits', 'mwa', 'skalow', 'uvh5', 'ms', 'lwa', 'mark5b', 'dada', 'guppi', 'gsb'],
-  ...['vdif', 'raw', 'tart', 'wav'],
+  'sigmf',
+  'fitsidi',
+  'uvfits',
+  'mwa',
+  'skalow',
+  'uvh5',
+  'ms',
+  'lwa',
+  'mark5b',
+  'dada',
+  'guppi',
+  'gsb',
+  'vdif',
+  'raw',
+  'tart',
+  'wav',
 ];
 /** Names of file formats, then of packet formats. */
 export const formatNames = [...new Set([...fileFormatNames, ...Object.keys(packetFormats)])];

@@ -147,16 +147,14 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
     options: {
       antennas: commonNumbers(heard.map(({ source }) => source)),
       ...(rateHz === undefined ? {} : { clockRateHz: rationalOf(rateHz) }),
-      ...{
-        firstChannel,
-        channelsPerHeap,
-        heaps,
-        spectraPerHeap,
-        ticksPerSpectrum,
-        packetBytes,
-        polarisations,
-        bits,
-      },
+      firstChannel,
+      channelsPerHeap,
+      heaps,
+      spectraPerHeap,
+      ticksPerSpectrum,
+      packetBytes,
+      polarisations,
+      bits,
     },
   };
 }

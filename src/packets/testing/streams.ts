@@ -20,7 +20,9 @@ export function placesOf({ plan, firstTick, session }: TestStream, slots: number
   ).flatMap((tick) =>
     plan.sources.flatMap((_, lane) =>
       Array.from({ length: plan.fragments }, (_unused, fragment) => ({
-        ...{ tick, lane, fragment },
+        tick,
+        lane,
+        fragment,
         ...(session === undefined ? {} : { session }),
       })),
     ),

@@ -30,8 +30,19 @@ describe('VDIF by hand', () => {
     const packet = vdif.parse(datagram);
     assert.ok(!('refused' in packet));
     assert.deepEqual(packet.header, {
-      ...{ marked: 'valid', legacy: false, seconds: 13_046_400, epoch: 50, frame: 3, version: 0 },
-      ...{ log2Channels: 1, frameBytes: 48, parts: 2, bits: 8, thread: 5, station: 0x436f, unassigned: 0 },
+      marked: 'valid',
+      legacy: false,
+      seconds: 13_046_400,
+      epoch: 50,
+      frame: 3,
+      version: 0,
+      log2Channels: 1,
+      frameBytes: 48,
+      parts: 2,
+      bits: 8,
+      thread: 5,
+      station: 0x436f,
+      unassigned: 0,
       extension: [0, 0, 0, 0],
     });
     assert.equal(stationName(packet.header.station), 'Co');

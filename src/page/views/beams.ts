@@ -51,8 +51,13 @@ class Beams extends View {
     const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 1;
     const [low, high] = [at(0.01), at(0.99)];
     return {
-      ...{ values, rows: rows.length, columns, low, high: Math.max(high, low + 1e-3) },
-      ...{ palette: 'brightness', label: `${name} over time, from the top, and frequency, from the left` },
+      values,
+      rows: rows.length,
+      columns,
+      low,
+      high: Math.max(high, low + 1e-3),
+      palette: 'brightness',
+      label: `${name} over time, from the top, and frequency, from the left`,
     };
   }
 

@@ -19,8 +19,19 @@ const skiesOf = ({ head, values }: Numbers<RoadsHead>): readonly Numbers<SkyHead
     const { time, pixelSize, halfWidth } = head;
     return {
       head: {
-        ...{ topic: 'sky', shape: [pixels, pixels], time, pixelSize, halfWidth, ...range },
-        ...{ durationS: 0, number: k, ageS: 0, everyS: 0, unit: 'counts', road: '', sources: [] },
+        topic: 'sky',
+        shape: [pixels, pixels],
+        time,
+        pixelSize,
+        halfWidth,
+        ...range,
+        durationS: 0,
+        number: k,
+        ageS: 0,
+        everyS: 0,
+        unit: 'counts',
+        road: '',
+        sources: [],
       },
       values: values.subarray(k * pixels * pixels, (k + 1) * pixels * pixels),
     };

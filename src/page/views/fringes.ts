@@ -29,7 +29,12 @@ class FringesPage extends View {
       curves: readonly Curve[],
       range?: readonly [number, number],
     ): ChartData => ({
-      ...{ x, curves, yLabel, range, time: true, height: 200 },
+      x,
+      curves,
+      yLabel,
+      range,
+      time: true,
+      height: 200,
     });
     const chart = (title: string, data: ChartData) =>
       html`<div class="card">
@@ -74,7 +79,9 @@ class FringesPage extends View {
                 {
                   x: one.lags.lagsS.map((lag) => 1e6 * (lag ?? 0)),
                   curves: [{ label: one.name, values: one.lags.amplitudes }],
-                  ...{ xLabel: 'lag, µs', yLabel: 'amplitude', height: 200 },
+                  xLabel: 'lag, µs',
+                  yLabel: 'amplitude',
+                  height: 200,
                 },
               )
             : nothing
@@ -86,7 +93,9 @@ class FringesPage extends View {
                 over(
                   'phase, degrees',
                   view.closures.slice(0, MOST_CURVES).map(({ name, product, phasesDeg }) => ({
-                    ...{ label: `${name} ${product}`, values: phasesDeg, points: true },
+                    label: `${name} ${product}`,
+                    values: phasesDeg,
+                    points: true,
                   })),
                   [-180, 180],
                 ),
@@ -118,7 +127,8 @@ function spectrumOf({ velocitiesKmPerS, frequenciesHz, powers }: FringesView): C
       values: inDb(velocitiesKmPerS ? [...spectrum].reverse() : spectrum),
     })),
     xLabel: velocitiesKmPerS ? 'radial velocity of hydrogen, km/s (radio, topocentric)' : 'frequency, MHz',
-    ...{ yLabel: 'dB of a count²', height: 200 },
+    yLabel: 'dB of a count²',
+    height: 200,
   };
 }
 customElements.define('corella-fringes', FringesPage);

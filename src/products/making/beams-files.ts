@@ -254,7 +254,9 @@ export class BeamFiles {
       const zenith = localCentre('zenith', { x: 0, y: 0, z: 1 });
       this.counts = await createFilterbank(this.countsPath, {
         ...this.headerOf(targets.at(0) ?? zenith, 1, Math.max(1, targets.length)),
-        ...{ sourceName: 'samples in each value', bits: 32, planes: this.countPlanes },
+        sourceName: 'samples in each value',
+        bits: 32,
+        planes: this.countPlanes,
       });
       this.description = await openOutput(this.descriptionPath);
     }
@@ -373,9 +375,16 @@ export class BeamFiles {
       // Readers want the highest frequency first.
       firstChannelHz: isFalling ? firstHz : firstHz + (channels - 1) * stepHz,
       channelStepHz: -Math.abs(stepHz),
-      ...{ channels, bits, start, planes: this.planes },
+      channels,
+      bits,
+      start,
+      planes: this.planes,
       valueS: spectraPerValue / grid.spectrumRateHz,
-      ...{ ...pointingAt(start), pointingAt, telescope, beam, beams },
+      ...pointingAt(start),
+      pointingAt,
+      telescope,
+      beam,
+      beams,
     };
   }
   /** Properties for which a filterbank header has no keywords. */
@@ -391,7 +400,10 @@ export class BeamFiles {
         time: 'UTC at the telescope; a value begins there and lasts for valueS',
         valueS: spectraPerValue / grid.spectrumRateHz,
         averaged: { spectra: spectraPerValue, channels: averageChannels },
-        ...{ sum, detection, weights: weights === 'ci8' ? 8 : 'float', phaseLoss },
+        sum,
+        detection,
+        weights: weights === 'ci8' ? 8 : 'float',
+        phaseLoss,
         ...(nulls.length > 0 && { nulls: nulls.map(({ name }) => name) }),
         ...(taper && { taper: Array.from(taper) }),
         values:
@@ -408,8 +420,13 @@ export class BeamFiles {
           const { position, azimuthDeg: az, zenithAngleDeg: za, beam } = header;
           const isWhole = firstValue === this.firstValue && this.open.some((one) => one.path === path);
           return {
-            ...{ file: basename(path), name: target.name, beam, tracked: target.kind !== 'local' },
-            ...{ position, azimuthDeg: az, zenithAngleDeg: za },
+            file: basename(path),
+            name: target.name,
+            beam,
+            tracked: target.kind !== 'local',
+            position,
+            azimuthDeg: az,
+            zenithAngleDeg: za,
             ...qualityWords(this.settings, target.name),
             // Added or stopped during the run.
             ...(!isWhole && { start: formatInstant(this.startOf(firstValue), 9), values: written }),

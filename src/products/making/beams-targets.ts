@@ -41,7 +41,8 @@ function overGround(name: string, azimuthDeg: number, altitudeDeg: number, where
     );
   const direction = directionFromAltAz(altitudeDeg, azimuthDeg);
   return {
-    ...{ name, kind: 'local' },
+    name,
+    kind: 'local',
     position: (frame) => frame.positionOf(direction),
     directionEnu: () => direction,
   };

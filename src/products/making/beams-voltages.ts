@@ -208,8 +208,13 @@ export class VoltageFiles {
     }
     this.open = open;
     this.counts ??= await createFilterbank(this.countsPath, {
-      ...{ sourceName: 'samples in each value', rawDataFile: recordingName, channels, start },
-      ...{ planes: this.header.threads, bits: 16, valueS: 1 / this.header.sampleRateHz },
+      sourceName: 'samples in each value',
+      rawDataFile: recordingName,
+      channels,
+      start,
+      planes: this.header.threads,
+      bits: 16,
+      valueS: 1 / this.header.sampleRateHz,
       firstChannelHz: stepHz < 0 ? firstHz : firstHz + (channels - 1) * stepHz,
       channelStepHz: -Math.abs(stepHz),
     });
@@ -278,11 +283,16 @@ export class VoltageFiles {
     const start = this.startOf(this.firstSpectrum);
     const text = JSON.stringify(
       {
-        ...{ product: 'beams', telescope: product.telescope.name, start: formatInstant(start, 9) },
+        product: 'beams',
+        telescope: product.telescope.name,
+        start: formatInstant(start, 9),
         time: 'UTC at the telescope; VDIF counts samples from whole seconds, and its first one is off by shiftS',
         shiftS: this.all.at(0)?.shiftS ?? 0,
-        ...{ firstChannelHz: firstHz, channelStepHz: stepHz, channels: this.header.channels },
-        ...{ threads: this.header.threads === 2 ? ['X', 'Y'] : ['X'], phaseLoss },
+        firstChannelHz: firstHz,
+        channelStepHz: stepHz,
+        channels: this.header.channels,
+        threads: this.header.threads === 2 ? ['X', 'Y'] : ['X'],
+        phaseLoss,
         weights: product.weights === 'ci8' ? 8 : 'float',
         nulls: product.nulls?.map(({ name }) => name),
         taper: product.taper && Array.from(product.taper),
@@ -295,13 +305,16 @@ export class VoltageFiles {
         beams: this.all.map(({ path, target, level, start: begun, shiftS, written }) => {
           const isWhole = secondsBetween(start, begun) === 0 && this.open.some((one) => one.path === path);
           return {
-            ...{ file: basename(path), name: target.name, scale: level },
+            file: basename(path),
+            name: target.name,
+            scale: level,
             ...qualityWords(this.settings, target.name),
             // Added or stopped during the run.
             ...(!isWhole && { start: formatInstant(begun, 9), shiftS, values: written }),
           };
         }),
-        ...{ totals: this.totals, history: this.history },
+        totals: this.totals,
+        history: this.history,
       },
       undefined,
       1,

@@ -49,7 +49,10 @@ const MOST_BEAMS = 4096;
 /** Relative to the best squared signal-to-noise ratio: warned below the first, refused below the second. */
 const [LOW_EFFICIENCY, LEAST_EFFICIENCY] = [0.5, 0.01];
 const NOTHING_WRITTEN: BeamTotals = {
-  ...{ values: 0, samples: { added: 0, possible: 0 }, saturated: 0, spectraLeftOut: 0 },
+  values: 0,
+  samples: { added: 0, possible: 0 },
+  saturated: 0,
+  spectraLeftOut: 0,
 };
 
 export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): PlannedProduct<BeamFacts> {
@@ -74,7 +77,12 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
   const nulls = nullsOf(fields, observed);
   const qualities = new Map<string, BeamQuality>();
   const product: BeamsProduct = {
-    ...{ telescope, targets, sum, detection, spectraPerValue, nulls },
+    telescope,
+    targets,
+    sum,
+    detection,
+    spectraPerValue,
+    nulls,
     taper: fields.taper === undefined ? undefined : taperOf(telescope, fields.taper),
     weighed: ({ name }, { efficiency, depth }) => {
       const before = qualities.get(name) ?? { efficiency: 1, depth: 0 };
@@ -86,7 +94,9 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     changes: places && (() => places.steps.map(({ from, value }) => ({ from, targets: targetsFor(value) }))),
     weights:
       (fields.weights ?? (spectra.type === 'cf32' || nulls.length > 0 ? 'float' : 8)) === 8 ? 'ci8' : 'cf32',
-    ...{ calibrated: observed.calibrated, flaggedInputs: observed.flaggedInputs, rules: observed.rules },
+    calibrated: observed.calibrated,
+    flaggedInputs: observed.flaggedInputs,
+    rules: observed.rules,
   };
   const pieces = beamPieces(front, product);
   const lastSpectrum = Number.isFinite(recording.samples) ? spectraOfSource(front) - 1 : 0;
@@ -99,7 +109,11 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     );
   const efficiency = leastEfficiency(front, product, ends);
   const settings: BeamFileSettings = {
-    ...{ path: path ?? '', product, grid, phaseLoss, bits: fields.bits ?? (detection === 'none' ? 8 : 32) },
+    path: path ?? '',
+    product,
+    grid,
+    phaseLoss,
+    bits: fields.bits ?? (detection === 'none' ? 8 : 32),
     qualityOf: (name) => qualities.get(name),
     ...channelsOf(fields, spectra.frequenciesHz, spectra.channelWidthHz),
     polarisations: spectra.polarisations,
@@ -114,12 +128,10 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     : [detections[detection], detection === 'XX,YY' ? 64 : 32];
   const valueS = spectraPerValue / grid.spectrumRateHz;
   return {
-    ...{
-      name: 'beams',
-      clock: pieces,
-      isCalibrated: true,
-      parts: { cut: 'whole' },
-    },
+    name: 'beams',
+    clock: pieces,
+    isCalibrated: true,
+    parts: { cut: 'whole' },
     warnings: efficiency < LOW_EFFICIENCY ? [message('beams.inefficient', { efficiency })] : [],
     get paths() {
       return files?.paths ?? [];
@@ -143,7 +155,12 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       ((targets.length * planes * bits + countBits) / 8),
     facts: () => ({
       beams: files?.made ?? targets.map(({ name }) => ({ name })),
-      ...{ detection, spectraPerValue, valueS, channels, bits, phaseLoss },
+      detection,
+      spectraPerValue,
+      valueS,
+      channels,
+      bits,
+      phaseLoss,
       pieceS: pieces.spectra / grid.spectrumRateHz,
       quality: worstOf([...qualities.values()]),
       ...(files?.totals ?? NOTHING_WRITTEN),
@@ -164,7 +181,8 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       const stage = await prepareBeams(front, product, backend);
       return {
         composed: {
-          ...{ from: 'spectra', clock: pieces },
+          from: 'spectra',
+          clock: pieces,
           stage: chain(stage, passing<BeamItem>(take)),
         },
         finish: async () => files?.finish(),

@@ -52,7 +52,10 @@ export async function planGainsOfRun(
       )({ kind: 'gains', gains: gainsFileOf(solved, making.history), solved });
   };
   return {
-    ...{ name: 'gains', clock, isCalibrated: false, parts: { cut: 'whole' } },
+    name: 'gains',
+    clock,
+    isCalibrated: false,
+    parts: { cut: 'whole' },
     paths: path === undefined ? [] : pathsOfGains({ ...fields, gains: path }),
     facts: () => ({ solutions: solver?.count ?? 0, integration, solved }),
     make: (making) => {
@@ -68,7 +71,9 @@ export async function planGainsOfRun(
       solver = own;
       return Promise.resolve({
         composed: {
-          ...{ from: 'integrations', clock, flags: { rules, channels } },
+          from: 'integrations',
+          clock,
+          flags: { rules, channels },
           vanVleck: fields['van-vleck'] === true ? {} : undefined,
           stage: solving(own, inForce),
         },

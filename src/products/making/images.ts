@@ -158,7 +158,9 @@ export async function planImages(
   let [count, leftOut] = [0, 0];
   let seen: SeenImage | undefined;
   return {
-    ...{ name: 'images', clock, isCalibrated: true },
+    name: 'images',
+    clock,
+    isCalibrated: true,
     parts: method === 'direct' ? direct : { cut: 'whole' },
     paths: Object.values(paths ?? {}) as string[],
     warnings:
@@ -166,20 +168,19 @@ export async function planImages(
         ? [message('gains.other-beam', { element: gainsElement, dividedBy: correction.name })]
         : [],
     facts: () => ({
-      ...{
-        method,
-        pixels,
-        imaging,
-        predictedError,
-        images: count,
-        leftOut,
-        everyS: every,
-        unit,
-        coherence,
-        crossHands,
-        seen,
-      },
-      ...{ tilt: tiltFacts(imagePlan), tiltLines: tiltLines(imagePlan) },
+      method,
+      pixels,
+      imaging,
+      predictedError,
+      images: count,
+      leftOut,
+      everyS: every,
+      unit,
+      coherence,
+      crossHands,
+      seen,
+      tilt: tiltFacts(imagePlan),
+      tiltLines: tiltLines(imagePlan),
     }),
     make: (asked) => {
       const making = { ...asked, history: [...asked.history, methodLine(imaging)] };
@@ -205,12 +206,10 @@ export async function planImages(
         else if (every !== undefined)
           made.push({
             plane: planeML(planeOf(sky), sky.plan.pixels),
-            ...{
-              start: sky.start,
-              durationS: sky.durationS,
-              frame: sky.frame,
-              centre: centreOf(sky).position,
-            },
+            start: sky.start,
+            durationS: sky.durationS,
+            frame: sky.frame,
+            centre: centreOf(sky).position,
           });
       };
       const finish = async (): Promise<void> => {
@@ -220,7 +219,9 @@ export async function planImages(
           if (!only) throw new Error('one image of everything is not made in pieces');
           const one = correction ? corrected(only, correction, fields, observed) : only;
           const sky = snapshotOnSky(one, data, {
-            ...{ telescope, crossHands, ...(correction && { beam: correction }) },
+            telescope,
+            crossHands,
+            ...(correction && { beam: correction }),
             autos: (fields.autos ?? method === 'direct') ? 'include' : 'leave-out',
           });
           const { peak, hand } = seenIn(sky);
@@ -228,7 +229,7 @@ export async function planImages(
           if (paths) await writeSky(paths, sky, about);
           else await emit?.({ kind: 'images', image: sky, about });
           const { stokes, durationS } = sky;
-          seen = { ...{ peak, hand, stokes, plan, durationS }, betweenPixels: betweenPixels(sky) };
+          seen = { peak, hand, stokes, plan, durationS, betweenPixels: betweenPixels(sky) };
           return;
         }
         if (!paths) return;
@@ -238,13 +239,11 @@ export async function planImages(
         await writeSeries(
           paths,
           {
-            ...{
-              images: made,
-              plan,
-              everyS: every,
-              centreName: centreOf({ plan, frame: lastFrame }).name,
-              ...(beam && { beam }),
-            },
+            images: made,
+            plan,
+            everyS: every,
+            centreName: centreOf({ plan, frame: lastFrame }).name,
+            ...(beam && { beam }),
             frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
             bandHz: spectra.channelWidthHz * frequenciesHz.length,
           },
@@ -315,12 +314,20 @@ function directParts(
     return known;
   };
   return {
-    ...{ cut: 'time', kind: 'images', moments },
+    cut: 'time',
+    kind: 'images',
+    moments,
     make: (ranged, { backend, plannedFor }, emit) => {
       const autos = fields.autos === false ? 'leave-out' : 'include';
       const lastsS = fields.every ?? refuse('products.images.every', 'is not given', 'give it');
       const images = prepareDirectProduct(ranged, {
-        ...{ backend, telescope, calibrated, flaggedInputs, autos, lastsS, image: settings },
+        backend,
+        telescope,
+        calibrated,
+        flaggedInputs,
+        autos,
+        lastsS,
+        image: settings,
         rules: imagedRules(fields, observed.rules, frequenciesHz),
         plannedFor: fields.align === 'utc' ? 'utc' : plannedFor,
       });
@@ -367,18 +374,30 @@ function composed(
   if (method === 'direct') {
     const autos = fields.autos === false ? 'leave-out' : 'include';
     const direct = prepareDirectProduct(front, {
-      ...{ backend, telescope, calibrated, flaggedInputs, rules: all, image, plannedFor, autos, lastsS },
+      backend,
+      telescope,
+      calibrated,
+      flaggedInputs,
+      rules: all,
+      image,
+      plannedFor,
+      autos,
+      lastsS,
     });
     return { from: 'spectra', clock, stage: forgiving(chain(direct, passing<SkyImage>(take))) };
   }
   const images = prepareImage({
-    ...{ backend, telescope: imagedTelescope(telescope, flaggedInputs), image, plannedFor },
+    backend,
+    telescope: imagedTelescope(telescope, flaggedInputs),
+    image,
+    plannedFor,
     frequenciesHz: spectra.frequenciesHz,
     weight: plainWeights(fields),
     autos: fields.autos === true ? 'include' : 'leave-out',
   });
   return {
-    ...{ from: 'integrations', clock },
+    from: 'integrations',
+    clock,
     vanVleck: fields['van-vleck'] === true ? {} : undefined,
     flags: { rules: all },
     stage: forgiving(chain(calibrating(images, calibrated), passing<SkyImage>(take))),

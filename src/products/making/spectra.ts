@@ -46,8 +46,14 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
   const watch = new SpectraWatch({ type, channels, inputs });
   const paths = path === undefined ? [] : recordingPaths(path);
   const header = {
-    ...{ type, inputs, polarisations, channels, frequenciesHz, channelWidthHz },
-    ...{ start: grid.start, spectrumRateHz: grid.spectrumRateHz },
+    type,
+    inputs,
+    polarisations,
+    channels,
+    frequenciesHz,
+    channelWidthHz,
+    start: grid.start,
+    spectrumRateHz: grid.spectrumRateHz,
     ...(recording.telescope && { telescope: recording.telescope }),
     ...(spectra.realChannels > 0 && { realChannels: spectra.realChannels }),
     centreFrequencyHz:
@@ -59,9 +65,13 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
     ...(overUsual !== undefined && { overUsual }),
   };
   return {
-    ...{ name: 'spectra', clock: oneIntegration, paths, isCalibrated: false },
+    name: 'spectra',
+    clock: oneIntegration,
+    paths,
+    isCalibrated: false,
     parts: {
-      ...{ cut: 'time', kind: 'spectra' },
+      cut: 'time',
+      kind: 'spectra',
       make: (_front, _machine, emit) =>
         passing<TimedSpectra>(async ({ block, index }) => {
           const { samples, gaps } = block;
@@ -73,7 +83,10 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       grid.spectrumRateHz *
       (channels * inputs * spectraSizeBytes(type)),
     facts: () => ({
-      ...{ channels, channelWidthHz, inputs, rounded: watch.found() },
+      channels,
+      channelWidthHz,
+      inputs,
+      rounded: watch.found(),
       unknownFacts: recording.unknownFacts ?? [],
     }),
     make: async (making) => {

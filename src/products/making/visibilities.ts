@@ -93,13 +93,11 @@ export function planVisibilities(
     : Math.ceil(recording.samples / sampleRateOf(recording) / integration.longestS);
   const { frequenciesHz } = header;
   return {
-    ...{
-      name: 'visibilities',
-      clock,
-      paths: path === undefined ? [] : [path],
-      isCalibrated: false,
-      parts: { cut: 'both' },
-    },
+    name: 'visibilities',
+    clock,
+    paths: path === undefined ? [] : [path],
+    isCalibrated: false,
+    parts: { cut: 'both' },
     sizeBytes:
       integrations *
       frequenciesHz.length *
@@ -107,7 +105,12 @@ export function planVisibilities(
       spectra.polarisations ** 2 *
       13,
     facts: () => ({
-      ...{ integrations: written, integration, header, flagged, rounded: watch?.found(), vanVleck: tally },
+      integrations: written,
+      integration,
+      header,
+      flagged,
+      rounded: watch?.found(),
+      vanVleck: tally,
     }),
     make: async (making) => {
       const history = [...making.history];
@@ -121,7 +124,9 @@ export function planVisibilities(
       });
       return {
         composed: {
-          ...{ from: 'integrations', clock, values },
+          from: 'integrations',
+          clock,
+          values,
           vanVleck: fields['van-vleck'] === true ? { onPlan: (made) => (tally = made) } : undefined,
           look:
             watch &&
@@ -203,7 +208,9 @@ export function planIntegration(
   const clock = integrationClock({ integrationS: chosenS, align: fields.align }, grid);
   if (Number.isFinite(lastsS)) refuseSharedDates(clock, grid, Math.floor(lastsS * spectrumRateHz));
   return {
-    ...{ chosenS, coherence, longestS: Math.min(wholeS, lastsS) },
+    chosenS,
+    coherence,
+    longestS: Math.min(wholeS, lastsS),
     shortenedToS: shortened ? allowedS : undefined,
     roundedToS: asked !== undefined && Math.abs(wholeS / asked - 1) > NOTABLE_ROUNDING ? wholeS : undefined,
   };
@@ -258,7 +265,9 @@ export function headerOf(
       `give its middle where the recording is wrong, or choose channels with ${field}`,
     );
   return {
-    ...{ telescope, polarisations: recording.polarisations, frequenciesHz },
+    telescope,
+    polarisations: recording.polarisations,
+    frequenciesHz,
     channelWidthHz: spectra.channelWidthHz,
     ...(centre ? phasedAt(centre, telescope.site, middle) : zenith),
     feedFrame: 'feeds',

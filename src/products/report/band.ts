@@ -28,7 +28,9 @@ export const bandLines = (telescope: Receiving, data: Band): Message[] =>
   isOutside(telescope, data)
     ? [
         message('sky.outside-band', {
-          ...{ telescope: telescope.name, frequencyHz: (data.lowHz + data.highHz) / 2, ...telescope.band },
+          telescope: telescope.name,
+          frequencyHz: (data.lowHz + data.highHz) / 2,
+          ...telescope.band,
         }),
       ]
     : [];

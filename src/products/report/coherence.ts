@@ -13,8 +13,12 @@ export function coherenceLines(coherence: Coherence, integrationS: number, field
     ...(kept < KEEP
       ? [
           message('sky.not-tracked-time', {
-            ...{ longestM, kept, integrationS, turns: fringeHz * integrationS },
-            ...{ bearableS: bearableIntegrationS(coherence), field },
+            longestM,
+            kept,
+            integrationS,
+            turns: fringeHz * integrationS,
+            bearableS: bearableIntegrationS(coherence),
+            field,
           }),
         ]
       : []),

@@ -63,8 +63,12 @@ export function flagLines(
       : []),
     ...bursts.slice(0, MOST_NAMED).map(({ from, to, channels: count, ofChannels, dispersion }) =>
       message('flags.burst', {
-        ...{ fromUtc: formatInstant(from, 3), toUtc: formatInstant(to, 3), channels: count, ofChannels },
-        ...{ ...(dispersion !== undefined && { dispersion }), isKept },
+        fromUtc: formatInstant(from, 3),
+        toUtc: formatInstant(to, 3),
+        channels: count,
+        ofChannels,
+        ...(dispersion !== undefined && { dispersion }),
+        isKept,
       }),
     ),
     ...(bursts.length > MOST_NAMED

@@ -12,7 +12,11 @@ it('what did not converge is listed by channel and time', () => {
   const [{ code, data }] = unconvergedMessages(summary, Float64Array.of(1e8));
   assert.equal(code, 'calibrate.unconverged');
   assert.deepEqual(data, {
-    ...{ unconverged: 1, solves: 3, channels: [0], firstHz: 1e8, timesUtc: ['1970-01-01T00:00:10.000Z'] },
+    unconverged: 1,
+    solves: 3,
+    channels: [0],
+    firstHz: 1e8,
+    timesUtc: ['1970-01-01T00:00:10.000Z'],
   });
   assert.deepEqual(unconvergedMessages({ ...summary, unconverged: [] }, Float64Array.of(1e8)), []);
 });
@@ -20,7 +24,9 @@ it('what did not converge is listed by channel and time', () => {
 describe('leakage', () => {
   it('above 50 % is reported with a warning', () => {
     const full: FullPolarisation = {
-      ...{ medianLeakage: 0.1, openRotations: 0, errorRad: 1e-3 },
+      medianLeakage: 0.1,
+      openRotations: 0,
+      errorRad: 1e-3,
       largestLeakage: 0.6,
     };
     const [{ code, severity, data }] = messagesIn(fullLines(full));

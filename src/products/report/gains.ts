@@ -56,8 +56,10 @@ export function gainsFacts(solved: SolvedGains): object {
     ...bandFacts(plan.telescope, bandOfChannels(plan.header.frequenciesHz)),
     ...(full && {
       fullPolarisation: {
-        ...{ medianLeakage: full.medianLeakage, largestLeakage: full.largestLeakage },
-        ...{ openRotations: full.openRotations, errorDeg: full.errorRad * DEGREES_PER_RADIAN },
+        medianLeakage: full.medianLeakage,
+        largestLeakage: full.largestLeakage,
+        openRotations: full.openRotations,
+        errorDeg: full.errorRad * DEGREES_PER_RADIAN,
       },
     }),
   };
@@ -133,7 +135,10 @@ export function unconvergedMessages(
   const channels = [...new Set(unconverged.map(({ channel }) => channel))];
   return [
     message('calibrate.unconverged', {
-      ...{ unconverged: unconverged.length, solves, channels, firstHz: frequenciesHz[channels[0]] },
+      unconverged: unconverged.length,
+      solves,
+      channels,
+      firstHz: frequenciesHz[channels[0]],
       timesUtc: [...new Set(unconverged.flatMap(({ timeUtc }) => timeUtc ?? []))],
     }),
   ];
@@ -151,7 +156,8 @@ function timeLines(solved: SolvedGains): Line[] {
     ...(reference.isChanged
       ? [
           message('calibrate.reference-changed', {
-            ...{ station: nameOf(reference.station), by: reference.by },
+            station: nameOf(reference.station),
+            by: reference.by,
             ...(plan.crossHand?.kind === 'given' && { angleOf: nameOf(reference.angleOf) }),
           }),
         ]
@@ -181,7 +187,8 @@ function delayRangeLines(delays: readonly (FittedDelay & { readonly name: string
     ...(near.length > 0
       ? [
           message('calibrate.delays-near-edge', {
-            ...{ inputs: near.map(({ name }) => name), delays: delays.length },
+            inputs: near.map(({ name }) => name),
+            delays: delays.length,
           }),
         ]
       : []),
@@ -244,7 +251,11 @@ function convergenceLines({ summary, oddChannels, oddGains, plan }: SolvedGains)
       ? [
           message('calibrate.channels-left-out', {
             channels: oddChannels.map(({ channel, level, by, timeUtc }) => ({
-              ...{ channel, frequencyHz: plan.header.frequenciesHz[channel], level, by, timeUtc },
+              channel,
+              frequencyHz: plan.header.frequenciesHz[channel],
+              level,
+              by,
+              timeUtc,
             })),
           }),
         ]
@@ -318,7 +329,9 @@ function modelLines(
         : Number.isNaN(unexplained) && left > SOME_UNEXPLAINED
           ? [
               message('calibrate.model-unchecked', {
-                ...{ left, isNoiseUnknown: Number.isNaN(noiseResidual), ...when },
+                left,
+                isNoiseUnknown: Number.isNaN(noiseResidual),
+                ...when,
               }),
             ]
           : []),

@@ -39,8 +39,11 @@ export function kurtosisLinesOf({ plan, account }: KurtosisTold, spectrumRateHz:
   const cells = windows * plan.channels * asked;
   return [
     message('kurtosis.flagged', {
-      ...{ part: samples > 0 ? taken / samples : 0, windows, spectraPerWindow: plan.spectraPerWindow },
-      ...{ sigmas: plan.sigmas, expected },
+      part: samples > 0 ? taken / samples : 0,
+      windows,
+      spectraPerWindow: plan.spectraPerWindow,
+      sigmas: plan.sigmas,
+      expected,
     }),
     ...worst(byChannel, samples / plan.channels, 'channels'),
     ...worst(byInput, samples / asked, 'inputs'),

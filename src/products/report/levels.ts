@@ -43,7 +43,8 @@ interface Stretches {
 }
 const INTEGRATIONS: Stretches = { one: 'integration', many: 'integrations', all: 'throughout' };
 export const STRETCHES_OF_SPECTRA: Stretches = {
-  ...{ one: 'range of spectra', many: 'ranges of spectra' },
+  one: 'range of spectra',
+  many: 'ranges of spectra',
   all: `in all that was looked at, ${LOOKED_AT} of every ${STRETCH} spectra`,
 };
 
@@ -70,7 +71,9 @@ export function roundedLines(
   if (weak > 0)
     lines.push(
       message('level.rounded-weak', {
-        ...{ weak, of: heard, unit: of.one },
+        weak,
+        of: heard,
+        unit: of.one,
         efficiency: weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0,
         advice: own
           ? 'the levels do not fit, or changed; measure them again, or use front.bits: float'
@@ -116,7 +119,8 @@ export const levelsFacts = (levels: InputLevels | undefined) =>
   levels
     ? {
         levels: {
-          ...{ from: levels.from, ...spanOf(levels) },
+          from: levels.from,
+          ...spanOf(levels),
           ...(levels.efficiency !== undefined && { efficiency: levels.efficiency }),
           ...(levels.silent !== undefined && { silent: levels.silent }),
         },

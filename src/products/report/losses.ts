@@ -26,7 +26,9 @@ export function lossLines(recording: Recording, missingSamples: number, then: st
     ...(missingSamples > 0
       ? [
           message('data.missing', {
-            ...{ samples: missingSamples, isOfChannels: recording.kind === 'spectra', then },
+            samples: missingSamples,
+            isOfChannels: recording.kind === 'spectra',
+            then,
           }),
         ]
       : []),

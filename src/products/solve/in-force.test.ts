@@ -15,7 +15,11 @@ const solution = (gain: number, untilS: number, isLeftOut = false): NewSolution 
 const unused: string[] = [];
 const inForce = (more: Partial<InForceSettings> = {}): GainsInForce =>
   new GainsInForce({
-    ...{ channels: 1, inputs: 1, lagS: 2, data: 'arrive', ...more },
+    channels: 1,
+    inputs: 1,
+    lagS: 2,
+    data: 'arrive',
+    ...more,
     onUnused: (why) => unused.push(why),
   });
 

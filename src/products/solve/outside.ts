@@ -30,7 +30,10 @@ export function outsideOf(
     // The search takes one gain per input.
     const plain = withoutLeakage(integration, calibration);
     const found = outsideModel(sources, frameAtMiddle(telescope, integration), {
-      ...{ telescope, frequenciesHz, integration: plain.integration, plan },
+      telescope,
+      frequenciesHz,
+      integration: plain.integration,
+      plan,
       stationsM: stationPositions(telescope),
       calibration: { ...calibration, ...plain.calibrated },
       ...(diffuse && { diffuse }),

@@ -84,7 +84,13 @@ export async function planGains(
     asked.diffuse === undefined ? undefined : diffuseSky(asked.diffuse, 'products.gains.diffuse');
   const { tolerance } = asked;
   return {
-    ...{ asked, integration: integration ?? 'sum', header, telescope, data: frame, crossHand, minBaseline },
+    asked,
+    integration: integration ?? 'sum',
+    header,
+    telescope,
+    data: frame,
+    crossHand,
+    minBaseline,
     sources: parseSources(asked.sources),
     iterations:
       asked.iterations === undefined

@@ -57,7 +57,11 @@ const polar = (size: number, phase: number): readonly [number, number] => [
 function seen(startS: number, sources: readonly Source[], gain: Gain): Integration {
   const baselines = baselineCount(inputs);
   const empty: Integration = {
-    ...{ start: addSeconds(begins, startS), durationS: 2, channels: 8, stations: inputs, polarisations: 1 },
+    start: addSeconds(begins, startS),
+    durationS: 2,
+    channels: 8,
+    stations: inputs,
+    polarisations: 1,
     visibilities: visibilitiesCBPP(new Float64Array(2 * 8 * baselines), 8, baselines, 1),
     counts: countsCB(new Float64Array(8 * baselines).fill(1000), 8, baselines),
     flaggedInputs: new Uint8Array(inputs),
@@ -66,7 +70,10 @@ function seen(startS: number, sources: readonly Source[], gain: Gain): Integrati
   const up = sourcesUp(sources, middle, 5, { telescope, frequencyHz: 150e6 });
   const components = modelComponents(telescope, frequenciesHz, up, middle);
   const values = modelVisibilities({
-    ...{ stationsM: stationPositions(telescope), frequenciesHz, polarisations: 1, components },
+    stationsM: stationPositions(telescope),
+    frequenciesHz,
+    polarisations: 1,
+    components,
   });
   let pair = 0;
   for (let c = 0; c < 8; c++)
@@ -82,9 +89,18 @@ function seen(startS: number, sources: readonly Source[], gain: Gain): Integrati
 }
 
 const fileOf = (all: readonly Integration[]): VisibilityFile => ({
-  ...{ kind: 'visibilities', path: 'memory', format: 'test', details: {}, telescope },
+  kind: 'visibilities',
+  path: 'memory',
+  format: 'test',
+  details: {},
+  telescope,
   header: {
-    ...{ telescope, polarisations: 1, frequenciesHz, channelWidthHz: 1e6, object: 'zenith', history: [] },
+    telescope,
+    polarisations: 1,
+    frequenciesHz,
+    channelWidthHz: 1e6,
+    object: 'zenith',
+    history: [],
     phaseCentre: { raDeg: 0, decDeg: 0 },
   },
   integrationCount: all.length,
@@ -97,7 +113,8 @@ const fileOf = (all: readonly Integration[]): VisibilityFile => ({
 
 const solve = (all: readonly Integration[], product: Partial<Product<'gains'>> = {}): Promise<SolvedGains> =>
   solveGains(fileOf(all), {
-    ...{ backend: openReference(), product: { gains: null, sources: model, ...product } },
+    backend: openReference(),
+    product: { gains: null, sources: model, ...product },
   });
 
 /** As put in, relative to the phase of the reference station. */

@@ -274,9 +274,17 @@ function gainsOf(
   const { referenceStation: station } = first.calibration;
   const worst = worstOf(good);
   return {
-    ...{ plan, chosen, times, timesWithoutData: empty, first, sources, misfit },
+    plan,
+    chosen,
+    times,
+    timesWithoutData: empty,
+    first,
+    sources,
+    misfit,
     reference: {
-      ...{ station, by: referred.by, angleOf: found[0].referenceStation },
+      station,
+      by: referred.by,
+      angleOf: found[0].referenceStation,
       isChanged: found.some((one) => one.referenceStation !== station),
     },
     summary: summarise(good),
@@ -312,8 +320,12 @@ const prepareSolver = (
   { backend, onStep }: Solving,
 ): Promise<Solver> =>
   prepareCalibrate({
-    ...{ backend, telescope, onStep },
-    ...{ frequenciesHz: header.frequenciesHz, polarisations: first.polarisations, feeds: header.feeds },
+    backend,
+    telescope,
+    onStep,
+    frequenciesHz: header.frequenciesHz,
+    polarisations: first.polarisations,
+    feeds: header.feeds,
     sources: polarise(
       plan.sources(frameAtMiddle(telescope, first)),
       asked.polarise ?? [],

@@ -44,7 +44,9 @@ export async function solveStretch(solver: Solver, asked: Integration, odd: numb
   // Solved again without them: noise accepted as signal has slightly biased the others.
   const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
   return {
-    ...{ ...best, calibration: leaveOutUnconverged(best.calibration), odd: all },
+    ...best,
+    calibration: leaveOutUnconverged(best.calibration),
+    odd: all,
     time: addSeconds(asked.start, asked.durationS / 2),
   };
 }
@@ -54,7 +56,9 @@ export function judge(one: Stretch, channelWidthHz: number, accept: boolean): Ju
   const check = checkModel(one.integration, one.calibration, one.plan, channelWidthHz);
   const isLeftOut = !accept && check.unexplained > MOST_UNEXPLAINED;
   return {
-    ...{ ...one, check, isLeftOut },
+    ...one,
+    check,
+    isLeftOut,
     calibration: isLeftOut ? withoutGains(one.calibration) : one.calibration,
   };
 }
@@ -82,7 +86,8 @@ export const withoutData = <One extends Stretch>(one: One): One => ({
     ...one.integration,
     visibilities: visibilitiesCBPP(new Float64Array(), 0, 0, one.integration.polarisations),
     counts: countsCB(new Float64Array(), 0, 0),
-    ...{ productCounts: undefined, asStored: undefined },
+    productCounts: undefined,
+    asStored: undefined,
   },
 });
 

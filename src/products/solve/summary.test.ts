@@ -33,7 +33,10 @@ it('leakage is that of the inputs that are solved', () => {
     frame: { openRotations: Uint8Array.of(1), errorRad: Float64Array.of(1e-3) },
   } as unknown as CrossHanded;
   assert.deepEqual(fullPolarisationOf([found]), {
-    ...{ medianLeakage: 0.1, largestLeakage: 0.4, openRotations: 1, errorRad: 1e-3 },
+    medianLeakage: 0.1,
+    largestLeakage: 0.4,
+    openRotations: 1,
+    errorRad: 1e-3,
   });
   assert.equal(fullPolarisationOf([{ ...found, frame: undefined, leakage: undefined }]), undefined);
 });

@@ -56,7 +56,10 @@ export function summarise(all: readonly Timed[]) {
     converged: withData.filter(({ converged }) => converged).length,
     unconverged: all.flatMap(({ time, calibration }) =>
       unconverged(calibration).map(({ channel, polarisation, lastChange }) => ({
-        ...{ channel, polarisation, lastChange, ...timeFact(all.length, time) },
+        channel,
+        polarisation,
+        lastChange,
+        ...timeFact(all.length, time),
       })),
     ),
     medianIterations: median(withData.map(({ iterations }) => iterations)),

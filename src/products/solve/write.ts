@@ -41,7 +41,10 @@ export async function writeSolvedGains(
   const { 'delays-out': delaysOut } = plan.asked;
   if (delaysOut !== undefined) await writeCables(delaysOut, delays);
   await writeGainFiles(path, gainsFileOf(solved, history), {
-    ...{ telescope: plan.telescope, channelWidthHz, durationS: first.integration.durationS, feeds },
+    telescope: plan.telescope,
+    channelWidthHz,
+    durationS: first.integration.durationS,
+    feeds,
   });
 }
 

@@ -61,7 +61,12 @@ const beamsOf = (
   closingAfter(async (closers) => {
     const kind = typeof weights === 'string' ? weights : 'cf32';
     const plan = planBeams({
-      ...{ stations: STATIONS, polarisations: 1, channels: CHANNELS, type, beams: BEAMS, weights: kind },
+      stations: STATIONS,
+      polarisations: 1,
+      channels: CHANNELS,
+      type,
+      beams: BEAMS,
+      weights: kind,
     });
     const block = closers.keep(
       backend.allocateSpectra({ type, channels: CHANNELS, inputs: STATIONS, capacity: samples }),
@@ -121,7 +126,10 @@ async function nulls(rig: Rig): Promise<Check> {
   const nullsS = Float64Array.from({ length: 2 * STATIONS }, () => 150e-9 * random.gaussian());
   const { weights } = nulledWeights(
     {
-      ...{ stations: STATIONS, polarisations: 1, beams: BEAMS, frequenciesHz },
+      stations: STATIONS,
+      polarisations: 1,
+      beams: BEAMS,
+      frequenciesHz,
       factors: new Float64Array(STATIONS).fill(1),
     },
     ...([delaysS, nullsS, none] as const),

@@ -35,7 +35,10 @@ async function exact({ backend }: Rig, type: 'ci8' | 'ci4', kind: Kind): Promise
   const random = randomStream(11, 'exactness', type, kind);
   const made = BLOCKS.map((samples) => blockOf(type, kind, samples, random));
   const { visibilities, counts } = await correlate(backend, {
-    ...{ type, channels: CHANNELS, stations: STATIONS, polarisations: 2 },
+    type,
+    channels: CHANNELS,
+    stations: STATIONS,
+    polarisations: 2,
     blocks: made.map(({ block }) => block),
   });
   const baselines = baselineIndex(STATIONS - 1, STATIONS - 1) + 1;

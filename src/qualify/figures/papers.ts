@@ -42,8 +42,13 @@ const theirs: FigureTable = {
 const response = () =>
   filterResponse(
     planChannelise({
-      ...{ channels: 256, taps: 8, inputs: 1, polarisations: 1, blockSamples: 256 * 8 },
-      ...{ inputType: 'cf32', outputType: 'cf32' },
+      channels: 256,
+      taps: 8,
+      inputs: 1,
+      polarisations: 1,
+      blockSamples: 256 * 8,
+      inputType: 'cf32',
+      outputType: 'cf32',
     }),
   );
 
@@ -93,28 +98,43 @@ interface Axis {
 
 const axes: readonly Axis[] = [
   {
-    ...{ kernel: 'channelise', title: 'Samples a second over channels (polyphase filter, figure 20)' },
-    ...{ parameter: 'channels', x: 'log₂ of the channels', y: 'Gsamples/s' },
+    kernel: 'channelise',
+    title: 'Samples a second over channels (polyphase filter, figure 20)',
+    parameter: 'channels',
+    x: 'log₂ of the channels',
+    y: 'Gsamples/s',
     fixed: ['taps', 'inputType', 'outputType'],
   },
   {
-    ...{ kernel: 'channelise', title: 'Samples a second over taps (polyphase filter, figure 20)' },
-    ...{ parameter: 'taps', x: 'log₂ of the taps', y: 'Gsamples/s' },
+    kernel: 'channelise',
+    title: 'Samples a second over taps (polyphase filter, figure 20)',
+    parameter: 'taps',
+    x: 'log₂ of the taps',
+    y: 'Gsamples/s',
     fixed: ['channels', 'inputType', 'outputType'],
   },
   {
-    ...{ kernel: 'correlate', title: 'X-engine over stations (figure 5)' },
-    ...{ parameter: 'stations', x: 'log₂ of the stations', y: 'Tera-operations/s' },
+    kernel: 'correlate',
+    title: 'X-engine over stations (figure 5)',
+    parameter: 'stations',
+    x: 'log₂ of the stations',
+    y: 'Tera-operations/s',
     fixed: ['samples', 'type'],
   },
   {
-    ...{ kernel: 'correlate', title: 'X-engine over integration length (figure 6)' },
-    ...{ parameter: 'samples', x: 'log₂ of the samples integrated', y: 'Tera-operations/s' },
+    kernel: 'correlate',
+    title: 'X-engine over integration length (figure 6)',
+    parameter: 'samples',
+    x: 'log₂ of the samples integrated',
+    y: 'Tera-operations/s',
     fixed: ['stations', 'type'],
   },
   {
-    ...{ kernel: 'correlate', title: 'Bandwidth of a station (X-engine, figure 8)' },
-    ...{ parameter: 'stations', x: 'log₂ of the stations', y: 'log₁₀ of MHz, two polarisations' },
+    kernel: 'correlate',
+    title: 'Bandwidth of a station (X-engine, figure 8)',
+    parameter: 'stations',
+    x: 'log₂ of the stations',
+    y: 'log₁₀ of MHz, two polarisations',
     fixed: ['samples', 'type'],
     value: ({ median, parameters }) => {
       const inputs = 2 * Number(parameters.stations);
@@ -122,21 +142,30 @@ const axes: readonly Axis[] = [
     },
   },
   {
-    ...{ kernel: 'calibrate', title: 'StEFCal over antennas (figures 1 and 2)' },
-    ...{ parameter: 'antennas', x: 'log₂ of the antennas', y: 'log₁₀ of Gflop/s' },
+    kernel: 'calibrate',
+    title: 'StEFCal over antennas (figures 1 and 2)',
+    parameter: 'antennas',
+    x: 'log₂ of the antennas',
+    y: 'log₁₀ of Gflop/s',
     fixed: [],
     // A complex multiply-add (8) and a real one (2) for each pair of antennas, in both orders.
     value: ({ median, unit, parameters }) =>
       Math.log10(unit === 'GFLOPS' ? median : (median * 10 * Number(parameters.antennas) ** 2) / 1e9),
   },
   {
-    ...{ kernel: 'correlate-integrated', title: 'X-engine fed through the bus (figure 7)' },
-    ...{ parameter: 'stations', x: 'log₂ of the stations', y: 'GB/s' },
+    kernel: 'correlate-integrated',
+    title: 'X-engine fed through the bus (figure 7)',
+    parameter: 'stations',
+    x: 'log₂ of the stations',
+    y: 'GB/s',
     fixed: ['type'],
   },
   {
-    ...{ kernel: 'image', title: 'Time of 1000 time steps of one channel (EPIC)' },
-    ...{ parameter: 'pixels', x: 'log₂ of the pixels along a side', y: 'log₁₀ of milliseconds' },
+    kernel: 'image',
+    title: 'Time of 1000 time steps of one channel (EPIC)',
+    parameter: 'pixels',
+    x: 'log₂ of the pixels along a side',
+    y: 'log₁₀ of milliseconds',
     fixed: ['frequencyMHz', 'kernel'],
     value: ({ median }) => Math.log10(1e6 / (median * 1e3)),
   },

@@ -68,10 +68,15 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
     const plan = streamFor('chips', source);
     const { frequenciesHz, channelWidthHz } = source;
     const live: LiveSettings = {
-      ...{ backend, frequenciesHz, integrationS: 1, align: 'utc' },
+      backend,
+      frequenciesHz,
+      integrationS: 1,
+      align: 'utc',
       telescope: selectStations(await loadTelescope('lwasv'), STATIONS),
       imaging: {
-        ...{ everyS: IMAGE_S, road: 'visibilities', weight: 'natural' },
+        everyS: IMAGE_S,
+        road: 'visibilities',
+        weight: 'natural',
         image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
       },
     };
@@ -103,7 +108,11 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
       prepare: () => Promise.resolve({ live }),
     });
     const sent = await sendPacked({
-      ...{ source, plan, speed: 1, loop: true, limitS: seconds },
+      source,
+      plan,
+      speed: 1,
+      loop: true,
+      limitS: seconds,
       first: () => first,
       beginNs: () =>
         process.hrtime.bigint() + BigInt(Math.round(1e6 * (1000 * begin.unixSeconds - Date.now()))),

@@ -35,7 +35,10 @@ export const reportJson = (qualification: Qualification): Record<string, unknown
   passed: missed(qualification).length === 0,
   ...qualification,
   figures: qualification.figures.map(({ name, title, seconds, failure, checks, remarks, tables }) => ({
-    ...{ name, title, seconds, checks },
+    name,
+    title,
+    seconds,
+    checks,
     ...(failure !== undefined && { failure }),
     ...(remarks && { remarks }),
     ...(tables && { tables }),

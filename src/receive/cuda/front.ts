@@ -136,8 +136,15 @@ async function makeFront(
       const { items, ...launch } = turnLaunch(stream, samples);
       marks.around('turn', () => {
         turnCells.set([
-          ...[slot.cells.pointer, slot.presence.pointer, rowWords, boxes.pointer],
-          ...[block.pointer, block.pitchBytes, firstSample, samples, items],
+          slot.cells.pointer,
+          slot.presence.pointer,
+          rowWords,
+          boxes.pointer,
+          block.pointer,
+          block.pitchBytes,
+          firstSample,
+          samples,
+          items,
         ]);
         turnCells.launch(launch, prepare);
       });

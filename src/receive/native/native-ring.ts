@@ -116,7 +116,8 @@ export function openNativeRing(
   const lanes = stream.lanes.length;
   const pages = Array.from({ length: blocks }, () => pagesFor(blockBytesOf(plan), garbage));
   const memory = pages.map(({ cells, address }): BlockMemory => ({
-    ...{ cells, address },
+    cells,
+    address,
     presence: emptyPresence(lanes, stream.fragments, slotsPerBlock),
   }));
   const error = errorBuffer();
@@ -153,7 +154,9 @@ export function openNativeRing(
     let released = false;
     return {
       ...memory[Number(index)],
-      ...{ startTick, epoch, arrivedUnixNs },
+      startTick,
+      epoch,
+      arrivedUnixNs,
       session: Number(session),
       skippedBlocks: Number(skipped),
       missingCells: Number(missing),
@@ -251,7 +254,13 @@ function accountOf(totals: BigInt64Array, laneNumbers: BigInt64Array, lanes: num
       number
     >;
   return {
-    ...{ packets, bytes, blocks, skippedBlocks, missingCells, resyncs, refusedResyncs },
+    packets,
+    bytes,
+    blocks,
+    skippedBlocks,
+    missingCells,
+    resyncs,
+    refusedResyncs,
     outcomes: named(outcomes, totals.subarray(TOTALS)),
     lanes: Array.from({ length: lanes }, (_, lane): LaneAccount => {
       const numbers = laneNumbers.subarray(lane * LANE_NUMBERS, (lane + 1) * LANE_NUMBERS);

@@ -104,7 +104,12 @@ export function openPacedSender(options: PacedSenderOptions): PacedSender {
   const table = BigInt64Array.from(
     fields
       .flatMap(({ atByte, bytes, order, divide, modulo, times }) => [
-        ...[atByte, bytes, order === 'big' ? 1 : 0, divide, modulo, times],
+        atByte,
+        bytes,
+        order === 'big' ? 1 : 0,
+        divide,
+        modulo,
+        times,
       ])
       .map(BigInt),
   );

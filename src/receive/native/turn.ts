@@ -37,9 +37,25 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
       throw new Error(`corner turn: ${target.length} elements for slots ${first} to ${end}`);
     }
     const shape = [
-      ...[lanes.length, fragments, slotsPerBlock, first, end, cellBytes, inputs, samplesPerSlot],
-      ...[sizes.c, sizes.t, sizes.a, steps.c, steps.t, steps.a],
-      ...[elements, bits, cell.bitsFrom === 'lowest' ? 1 : 0, each, stream.type === 'ci4' ? 1 : 0],
+      lanes.length,
+      fragments,
+      slotsPerBlock,
+      first,
+      end,
+      cellBytes,
+      inputs,
+      samplesPerSlot,
+      sizes.c,
+      sizes.t,
+      sizes.a,
+      steps.c,
+      steps.t,
+      steps.a,
+      elements,
+      bits,
+      cell.bitsFrom === 'lowest' ? 1 : 0,
+      each,
+      stream.type === 'ci4' ? 1 : 0,
     ];
     const part = async (firstLane: number, endLane: number): Promise<void> => {
       const error = errorBuffer();

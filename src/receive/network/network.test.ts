@@ -56,7 +56,10 @@ describe('what a stream needs of the network', () => {
     const facts = {
       interfaces: [card],
       receiveBufferMostBytes: 212_992,
-      ...{ backlog: 1000, groupsMost: 20, mayForce: false, bufferErrors: 0 },
+      backlog: 1000,
+      groupsMost: 20,
+      mayForce: false,
+      bufferErrors: 0,
     };
     const rate = { name: 'x', part: 'y', datagramBytes: 4240, packetsPerS: 400_000 };
     const verdict = judge(facts, rate);
@@ -90,7 +93,10 @@ describe('what the network is', () => {
         writeFileSync(join(root, path), text);
       }
       const address = {
-        ...{ address: '10.0.0.5', netmask: '255.0.0.0', mac: '', internal: false },
+        address: '10.0.0.5',
+        netmask: '255.0.0.0',
+        mac: '',
+        internal: false,
         family: 'IPv4' as const,
         cidr: null,
       };

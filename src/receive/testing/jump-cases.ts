@@ -13,7 +13,11 @@ const ring = { slotsPerBlock: 4, blocks: 8, window: 3, skipTicks: 80 };
 /** Four boards, a hundred packets per second each, four per block; gaps of 0.8 s are skipped. */
 const plan = planRing(
   snap2.plan({
-    ...{ signals: 16, signalsPerPacket: 4, channels: 3, channelsPerPacket: 3, firstChannel: 1000 },
+    signals: 16,
+    signalsPerPacket: 4,
+    channels: 3,
+    channelsPerPacket: 3,
+    firstChannel: 1000,
     spectrumRateHz: rational(BigInt(SPECTRA_A_SECOND)),
   }),
   ring,

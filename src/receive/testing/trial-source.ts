@@ -15,8 +15,12 @@ import { allocateTurned, turnCells } from '../turn.js';
 export const twoBoards: StreamPlan = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 2000 });
 /** Dual-polarisation antennas, eight bits, heaps of 16 spectra in two parts of the band. */
 export const fourAntennas: StreamPlan = speadFeng.plan({
-  ...{ antennas: [0, 1, 2, 3], firstChannel: 0, channelsPerHeap: 4, spectraPerHeap: 16 },
-  ...{ ticksPerSpectrum: 8, packetBytes: 128 },
+  antennas: [0, 1, 2, 3],
+  firstChannel: 0,
+  channelsPerHeap: 4,
+  spectraPerHeap: 16,
+  ticksPerSpectrum: 8,
+  packetBytes: 128,
 });
 
 export interface Trial {
@@ -47,7 +51,10 @@ export function trialSource(trial: Trial): LiveSpectraSource {
     const cells = Uint8Array.from({ length: bytes }, () => random.below(256));
     if (trial.skipped?.includes(n) === true) continue;
     all.push({
-      ...{ cells, presence, samples, startTick: BigInt(n * slotsPerBlock * stream.ticksPerSlot) },
+      cells,
+      presence,
+      samples,
+      startTick: BigInt(n * slotsPerBlock * stream.ticksPerSlot),
       start: addSamples(start, n * samples, spectrumRateHz),
       arrivedUnixNs: 0n,
       release: () => undefined,
@@ -57,7 +64,12 @@ export function trialSource(trial: Trial): LiveSpectraSource {
   const turn = turnCells(ring);
   const whole = { first: 0, end: slotsPerBlock };
   const facts: SpectraSource = {
-    ...{ kind: 'spectra', type, start, spectrumRateHz, channels: stream.channels, inputs: stream.inputs },
+    kind: 'spectra',
+    type,
+    start,
+    spectrumRateHz,
+    channels: stream.channels,
+    inputs: stream.inputs,
     polarisations: 2,
     frequenciesHz: Float64Array.from({ length: stream.channels }, (_, c) => 50e6 + 25e3 * c),
     channelWidthHz: 25e3,
@@ -69,7 +81,9 @@ export function trialSource(trial: Trial): LiveSpectraSource {
         await turn({ ...one, session: 0, epoch: 0n, skippedBlocks: 0, missingCells: 0 }, whole, turned);
         yield {
           spectra: spectraCAT(turned as Uint8Array, type, stream.channels, stream.inputs, samples),
-          ...{ samples, start: one.start, gaps: gapsOfPresence(one.presence, stream) },
+          samples,
+          start: one.start,
+          gaps: gapsOfPresence(one.presence, stream),
         };
       }
     },
@@ -77,7 +91,11 @@ export function trialSource(trial: Trial): LiveSpectraSource {
   };
   return {
     ...facts,
-    ...{ session: 0, startTick: 0n, told: 'operator', layout: stream, ring },
+    session: 0,
+    startTick: 0n,
+    told: 'operator',
+    layout: stream,
+    ring,
     clock: { epoch: start, tickRateHz: { numerator: 1n, denominator: 1n } },
     cells: async function* () {
       await Promise.resolve();

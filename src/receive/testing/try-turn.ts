@@ -23,7 +23,13 @@ export function randomBlock(plan: RingPlan, seed: number): ArrivedBlock {
   }
   const cells = Uint8Array.from({ length: blockBytesOf(plan) }, () => random.below(256));
   return {
-    ...{ cells, presence, startTick: 0n, session: 0, epoch: 0n, skippedBlocks: 0, missingCells: 0 },
+    cells,
+    presence,
+    startTick: 0n,
+    session: 0,
+    epoch: 0n,
+    skippedBlocks: 0,
+    missingCells: 0,
     arrivedUnixNs: 0n,
     release: () => undefined,
   };

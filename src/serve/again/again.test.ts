@@ -28,7 +28,11 @@ function integrationAt(unixS: number): Integration {
   const visibilities = new Float64Array(2 * baselines);
   for (let i = 0; i < stations; i++) for (let j = 0; j <= i; j++) visibilities[2 * baselineIndex(i, j)] = 100;
   return {
-    ...{ start: instant(unixS), durationS: 2, channels: 1, stations, polarisations: 1 },
+    start: instant(unixS),
+    durationS: 2,
+    channels: 1,
+    stations,
+    polarisations: 1,
     visibilities: visibilitiesCBPP(visibilities, 1, baselines, 1),
     counts: countsCB(new Float64Array(baselines).fill(100), 1, baselines),
     flaggedInputs: new Uint8Array(stations),
@@ -40,7 +44,10 @@ let backend: Backend;
 before(async () => {
   backend = await openBackend('reference');
   page = await openPage({
-    ...{ host: '127.0.0.1', port: 0, stop: () => undefined, say: () => undefined },
+    host: '127.0.0.1',
+    port: 0,
+    stop: () => undefined,
+    say: () => undefined,
     facts: { description: 'a test', backend: 'reference', version: '0', isLive: true, folder: '.' },
   });
 });
@@ -88,13 +95,21 @@ describe('a picture made again', () => {
   it('is of the nearest integration, with the weights that were asked for', async () => {
     page.state.begin({
       live: {
-        ...{ backend, telescope, frequenciesHz: Float64Array.of(60e6), integrationS: 2, align: 'utc' },
+        backend,
+        telescope,
+        frequenciesHz: Float64Array.of(60e6),
+        integrationS: 2,
+        align: 'utc',
         imaging: {
-          ...{ everyS: 2, road: 'visibilities', weight: 'natural' },
+          everyS: 2,
+          road: 'visibilities',
+          weight: 'natural',
           image: { pixels: 32, field: { kind: 'all-sky' }, kernelSize: 7 },
         },
       },
-      ...{ channelWidthHz: 1e5, spectrumRateHz: 50, sources: [] },
+      channelWidthHz: 1e5,
+      spectrumRateHz: 50,
+      sources: [],
     });
     assert.match((await again('unixS=1&weight=natural')).why, /no integration was kept yet/);
     for (const unixS of [1000, 1002, 1004]) page.state.integration(integrationAt(1_781_000_000 + unixS));

@@ -119,7 +119,11 @@ export class Again implements Closable {
     const { live } = begun ?? refuse('images/again', 'nothing flows yet');
     const { backend, frequenciesHz, imaging } = live;
     const made = prepareImage({
-      ...{ backend, frequenciesHz, weight, autos: 'leave-out', beam: 'leave-out' },
+      backend,
+      frequenciesHz,
+      weight,
+      autos: 'leave-out',
+      beam: 'leave-out',
       telescope: imagedInputs(live).telescope,
       image: imaging?.image ?? refuse('images/again', 'no images are made'),
     });

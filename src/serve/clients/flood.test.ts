@@ -14,22 +14,40 @@ const folder = temporaryFolder('flood');
 
 before(async () => {
   page = await openPage({
-    ...{ host: '127.0.0.1', port: 0, stop: () => undefined, say: () => undefined },
+    host: '127.0.0.1',
+    port: 0,
+    stop: () => undefined,
+    say: () => undefined,
     facts: {
       get description() {
         statusesMade++;
         return 'a test';
       },
-      ...{ backend: 'none', version: '0', isLive: true, folder },
+      backend: 'none',
+      version: '0',
+      isLive: true,
+      folder,
     },
   });
   page.state.show({
     unixS: 1_782_014_400,
     plane: new Float32Array(PIXELS * PIXELS),
     head: {
-      ...{ topic: 'sky', shape: [PIXELS, PIXELS], time: '', durationS: 1, everyS: 1, number: 1, ageS: 0 },
-      ...{ pixelSize: 2 / PIXELS, halfWidth: 1, unit: 'counts', road: 'visibilities' },
-      ...{ low: 0, high: 1, peak: 1, sources: [] },
+      topic: 'sky',
+      shape: [PIXELS, PIXELS],
+      time: '',
+      durationS: 1,
+      everyS: 1,
+      number: 1,
+      ageS: 0,
+      pixelSize: 2 / PIXELS,
+      halfWidth: 1,
+      unit: 'counts',
+      road: 'visibilities',
+      low: 0,
+      high: 1,
+      peak: 1,
+      sources: [],
     },
   });
 });

@@ -29,7 +29,8 @@ async function opened() {
   const { port } = server.address() as AddressInfo;
   const sockets: WebSocket[] = [];
   return {
-    ...{ hub, sides },
+    hub,
+    sides,
     client: async (asks: string): Promise<WebSocket> => {
       const socket = new WebSocket(`ws://127.0.0.1:${port}/`, ['corella']);
       await new Promise((resolve) => socket.once('open', resolve));

@@ -140,7 +140,17 @@ function combined(parts: readonly ImagePart[], without: readonly string[], numbe
   const plane = stokesOf(hands);
   const { time, durationS, everyS, pixelSize, halfWidth, axes, unit, road, sources, shape } = head;
   const whole: SkyHead = {
-    ...{ topic: 'sky', shape, time, durationS, number, everyS, pixelSize, halfWidth, unit, road, sources },
+    topic: 'sky',
+    shape,
+    time,
+    durationS,
+    number,
+    everyS,
+    pixelSize,
+    halfWidth,
+    unit,
+    road,
+    sources,
     ...(axes && { axes }),
     ageS: Math.max(...parts.map((one) => one.head.ageS)),
     ...colourRange(plane),

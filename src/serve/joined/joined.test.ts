@@ -27,17 +27,21 @@ function sky() {
 }
 
 const head = (time = '2026-11-16T04:00:00.500Z', more: Partial<SkyHead> = {}): SkyHead => ({
-  ...{ topic: 'sky', shape: [PIXELS, PIXELS], time, durationS: 1, number: 3, ageS: 0.2, everyS: 1 },
-  ...{
-    pixelSize: 0.1,
-    halfWidth: 1,
-    unit: 'counts',
-    road: 'visibilities',
-    low: 0,
-    high: 1,
-    peak: 1,
-    sources: [],
-  },
+  topic: 'sky',
+  shape: [PIXELS, PIXELS],
+  time,
+  durationS: 1,
+  number: 3,
+  ageS: 0.2,
+  everyS: 1,
+  pixelSize: 0.1,
+  halfWidth: 1,
+  unit: 'counts',
+  road: 'visibilities',
+  low: 0,
+  high: 1,
+  peak: 1,
+  sources: [],
   ...more,
 });
 
@@ -135,7 +139,11 @@ describe('images of several machines', () => {
 });
 
 const minute = (number: number, seconds: number, presentPercent = 100): MinuteView => ({
-  ...{ minute: number, seconds, presentPercent, integrations: seconds, written: seconds },
+  minute: number,
+  seconds,
+  presentPercent,
+  integrations: seconds,
+  written: seconds,
 });
 
 /** At this many seconds since 1970. */
@@ -145,8 +153,15 @@ const word = (
   startedUnixS: number,
   minutes: readonly MinuteView[],
 ): MachineWord => ({
-  ...{ machine, version: '1', page: `http://${machine}/`, state: 'observing', word: 'All is well' },
-  ...{ recording: 'recording', steerable: true, startedUnixS, minutes },
+  machine,
+  version: '1',
+  page: `http://${machine}/`,
+  state: 'observing',
+  word: 'All is well',
+  recording: 'recording',
+  steerable: true,
+  startedUnixS,
+  minutes,
   newestSample: new Date(1000 * unixS).toISOString(),
 });
 

@@ -138,13 +138,16 @@ export class Together implements Joined {
             : { waiting: 'Waiting for data', silent: 'No data come', stopping: 'Stopping' }[state];
     return {
       ...own,
-      ...{ state, word, machines: rows.length },
+      state,
+      word,
+      machines: rows.length,
       ...(telescope && { telescope: telescope.name, title: telescope.title }),
       ...(newest !== undefined && { newestSample: newest }),
       ...(ages.length > 0 && { dataAgeS: Math.max(...ages) }),
       ...(present !== undefined && {
         integration: {
-          ...{ number: 0, everyS: this.plan()?.integrationS ?? 1 },
+          number: 0,
+          everyS: this.plan()?.integrationS ?? 1,
           presentPercent: present,
         },
       }),

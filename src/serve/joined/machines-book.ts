@@ -47,7 +47,11 @@ export class MachinesBook {
         what: `is back${isNew ? ', started again' : ''}: no word for ${formatSeconds(unixS - known.heardUnixS)}`,
       });
     const now: Known = known ?? {
-      ...{ word, heardUnixS: unixS, isAway: false, returns: 0, channels: 1 },
+      word,
+      heardUnixS: unixS,
+      isAway: false,
+      returns: 0,
+      channels: 1,
       lives: new Map<number, Map<number, MinuteView>>(),
     };
     if (known && (known.isAway || isNew)) now.returns++;
@@ -101,7 +105,9 @@ export class MachinesBook {
         const said: { -readonly [Key in keyof MachineWord]?: MachineWord[Key] } = { ...word };
         delete said.minutes;
         return {
-          ...{ ...(said as Omit<MachineWord, 'minutes'>), returns, silentS: Math.max(0, unixS - heardUnixS) },
+          ...(said as Omit<MachineWord, 'minutes'>),
+          returns,
+          silentS: Math.max(0, unixS - heardUnixS),
           ...(isAway && { awaySinceUnixS: heardUnixS }),
           ...(trouble !== undefined && { trouble }),
         };
@@ -116,7 +122,9 @@ export class MachinesBook {
           ? []
           : [
               {
-                ...{ id: `away-${machine}`, severity: 'alarm' as const, where: machine },
+                id: `away-${machine}`,
+                severity: 'alarm' as const,
+                where: machine,
                 what: `no word from it for ${formatSeconds(Math.floor(silentS))}: its channels are missing`,
                 fix: 'look at the machine; started again under the same --machine it takes its place',
               },
@@ -125,14 +133,20 @@ export class MachinesBook {
           ? []
           : [
               {
-                ...{ id: `apart-${machine}`, severity: 'warning' as const, where: machine, what: trouble },
+                id: `apart-${machine}`,
+                severity: 'warning' as const,
+                where: machine,
+                what: trouble,
                 fix: 'start it again as the others; its own page shows its images',
               },
             ]),
         ...(awaySinceUnixS === undefined && state === 'silent'
           ? [
               {
-                ...{ id: `silent-${machine}`, severity: 'alarm' as const, where: machine, what: word },
+                id: `silent-${machine}`,
+                severity: 'alarm' as const,
+                where: machine,
+                what: word,
                 fix: 'its own page says which senders',
               },
             ]
@@ -163,7 +177,8 @@ export class MachinesBook {
           missing: stretches(sorted, missingS),
         };
       }),
-      ...{ files: [], sessions: [] },
+      files: [],
+      sessions: [],
     };
   }
 
@@ -203,7 +218,10 @@ function ofTheNight(
   const { presentPercent = 0, integrations = 0, written = 0 } = own ?? {};
   const share = (seconds - missingS) / seconds;
   return {
-    ...{ minute, integrations, written, seconds: own?.seconds ?? 0 },
+    minute,
+    integrations,
+    written,
+    seconds: own?.seconds ?? 0,
     presentPercent: Number((presentPercent * share).toFixed(2)),
   };
 }
@@ -217,7 +235,8 @@ function added(lives: readonly ReadonlyMap<number, MinuteView>[]): Map<number, M
       const seconds = one.seconds + (before?.seconds ?? 0);
       const share = one.presentPercent * one.seconds + (before?.presentPercent ?? 0) * (before?.seconds ?? 0);
       sum.set(one.minute, {
-        ...{ minute: one.minute, seconds },
+        minute: one.minute,
+        seconds,
         presentPercent: seconds > 0 ? share / seconds : 0,
         integrations: one.integrations + (before?.integrations ?? 0),
         written: one.written + (before?.written ?? 0),

@@ -87,8 +87,22 @@ export function encodePart(
   const means = Float32Array.from(sums, (sum, at) => sum / weights[Math.floor(at / size)]);
   return encodeMessage(
     {
-      ...{ topic: 'part', machine, weights: [...weights], channels, bandHz },
-      ...{ time, durationS, ageS, everyS, pixelSize, halfWidth, axes, unit, road, sources, shape },
+      topic: 'part',
+      machine,
+      weights: [...weights],
+      channels,
+      bandHz,
+      time,
+      durationS,
+      ageS,
+      everyS,
+      pixelSize,
+      halfWidth,
+      axes,
+      unit,
+      road,
+      sources,
+      shape,
     },
     means,
   );

@@ -30,7 +30,9 @@ const sourcesIn = (centre: SkyPosition): SkySource[] =>
       if (n <= 0.03) return [];
       return [
         {
-          ...{ name: source.name, l, m },
+          name: source.name,
+          l,
+          m,
           altitudeDeg: Math.asin(Math.min(1, n)) * DEGREES_PER_RADIAN,
           azimuthDeg: (Math.atan2(l, m) * DEGREES_PER_RADIAN + 360) % 360,
         },
@@ -69,7 +71,10 @@ export async function showFits(page: Page, path: string): Promise<void> {
       number: page.state.totals.images + 1,
       ageS: 0,
       everyS: Infinity,
-      ...{ pixelSize, halfWidth, unit, road: basename(path) },
+      pixelSize,
+      halfWidth,
+      unit,
+      road: basename(path),
       ...colourRange(plane),
       sources: sourcesIn(centre),
     },

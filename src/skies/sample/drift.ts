@@ -59,8 +59,13 @@ export async function recordDrift(
   const pointing = middle.directionEnu(middle.sun);
   const samples = everyS * widthHz;
   const writer = await visibilityFormatFor(path).createVisibilities(path, {
-    ...{ telescope, polarisations: 1, frequenciesHz, channelWidthHz: widthHz, history },
-    ...{ phaseCentre: middle.zenith, object: 'zenith' },
+    telescope,
+    polarisations: 1,
+    frequenciesHz,
+    channelWidthHz: widthHz,
+    history,
+    phaseCentre: middle.zenith,
+    object: 'zenith',
   });
   try {
     for (let t = 0; t < times; t++) {
@@ -86,8 +91,12 @@ export async function recordDrift(
             values[at + 1] = fluxJy * Math.sin(angle) + noise * random.gaussian();
           }
       await writer.append({
-        ...{ start: addSeconds(parseInstant(DRIFT.start), everyS * t), durationS: everyS },
-        ...{ channels, stations, polarisations: 1, flaggedInputs: new Uint8Array(stations) },
+        start: addSeconds(parseInstant(DRIFT.start), everyS * t),
+        durationS: everyS,
+        channels,
+        stations,
+        polarisations: 1,
+        flaggedInputs: new Uint8Array(stations),
         visibilities: visibilitiesCBPP(
           values.map((value) => value * samples),
           channels,

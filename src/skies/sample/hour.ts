@@ -51,15 +51,24 @@ export async function recordHour(path: string, history: readonly string[]): Prom
   }));
   const random = randomStream(5, 'hour');
   const writer = await visibilityFormatFor(path).createVisibilities(path, {
-    ...{ telescope, polarisations: POLARISATIONS, frequenciesHz, channelWidthHz: CHANNEL_WIDTH_HZ },
-    ...{ phaseCentre: centre, object: FIELD.object, history, units: 'Jy', feedFrame: 'sky' },
+    telescope,
+    polarisations: POLARISATIONS,
+    frequenciesHz,
+    channelWidthHz: CHANNEL_WIDTH_HZ,
+    phaseCentre: centre,
+    object: FIELD.object,
+    history,
+    units: 'Jy',
+    feedFrame: 'sky',
   });
   try {
     for (let time = 0; time < TIMES; time++) {
       const start = addSeconds(parseInstant(FIELD.start), EVERY_S * time);
       const frame = frameAtMiddle(telescope, { start, durationS: INTEGRATION_S });
       const model = modelVisibilities({
-        ...{ stationsM, frequenciesHz, polarisations: POLARISATIONS },
+        stationsM,
+        frequenciesHz,
+        polarisations: POLARISATIONS,
         components: FIELD.sources.map(({ fluxJy }, q) => ({
           directionEnu: frame.directionEnu(positions[q]),
           fluxJy: new Float64Array(CHANNELS).fill(fluxJy),
@@ -79,7 +88,11 @@ export async function recordHour(path: string, history: readonly string[]): Prom
       }
       hermitianAutos(values, stations);
       await writer.append({
-        ...{ start, durationS: INTEGRATION_S, channels: CHANNELS, stations, polarisations: POLARISATIONS },
+        start,
+        durationS: INTEGRATION_S,
+        channels: CHANNELS,
+        stations,
+        polarisations: POLARISATIONS,
         visibilities: visibilitiesCBPP(values, CHANNELS, baselines, POLARISATIONS),
         counts: countsCB(new Float64Array(CHANNELS * baselines).fill(1), CHANNELS, baselines),
         flaggedInputs: new Uint8Array(POLARISATIONS * stations),

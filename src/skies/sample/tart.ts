@@ -64,15 +64,20 @@ export async function recordTart(path: string): Promise<void> {
     for (let t = 0; t < samples; t++) if (sum[t] > 0) packed[(a * samples + t) >> 3] |= 0x80 >> (t % 8);
   });
   const orbits = TART_SKY.satellites.map(({ prn, altitudeDeg, azimuthDeg }) => ({
-    ...{ name: `SAMPLE ${prn} (PRN ${String(prn).padStart(2, '0')})`, number: 90_000 + prn },
-    ...{ altitudeDeg, azimuthDeg },
+    name: `SAMPLE ${prn} (PRN ${String(prn).padStart(2, '0')})`,
+    number: 90_000 + prn,
+    altitudeDeg,
+    azimuthDeg,
   }));
   await writeFile(
     join(dirname(path), 'tart.tle'),
     elementsOf(telescope.site, parseInstant(TART_SKY.start), orbits),
   );
   await writeTartRaw(path, {
-    ...{ telescope, oscillatorHz: OSCILLATOR_HZ, sampleRateHz: RATE_HZ },
-    ...{ start: parseInstant(TART_SKY.start), packed },
+    telescope,
+    oscillatorHz: OSCILLATOR_HZ,
+    sampleRateHz: RATE_HZ,
+    start: parseInstant(TART_SKY.start),
+    packed,
   });
 }

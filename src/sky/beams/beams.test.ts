@@ -85,7 +85,10 @@ describe('beams', () => {
 
   it('of stations that differ are taken together as they were in the image', () => {
     const beamOf = (x: number, y: number, xIm = 0): ElementBeam => ({
-      ...{ name: 'b', title: 'b', pointing: 'zenith', voltage: () => [x, y, xIm, 0] },
+      name: 'b',
+      title: 'b',
+      pointing: 'zenith',
+      voltage: () => [x, y, xIm, 0],
     });
     const [strong, weak] = [beamOf(1, 0.5), beamOf(0.5, 0.5)];
     const at = (gathering?: Gathering) => {

@@ -38,7 +38,9 @@ export function skyCells(mostDeg: number): SkyCells {
     }
   });
   return {
-    ...{ cellDeg: step / RADIANS, directionsEnu, solidAnglesSr },
+    cellDeg: step / RADIANS,
+    directionsEnu,
+    solidAnglesSr,
     cellOf: ({ x, y, z }) => {
       if (z <= 0) return -1;
       const ring = Math.min(rings - 1, Math.floor(Math.atan2(Math.hypot(x, y), z) / step));

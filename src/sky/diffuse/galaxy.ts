@@ -14,8 +14,16 @@ import { galactic } from './equatorial.js';
 
 /** Rounded from the published program of Cong et al. (2021, github.com/Yanping-Cong/ULSA). */
 const EMISSIVITY = {
-  ...{ kelvinPerKpc: 43.1, radiusKpc: 3.41, softeningKpc: 0.1, power: 0.46, heightKpc: 1.12, shape: 1.23 },
-  ...{ sunKpc: 8.5, farKpc: 50, spectralIndex: -2.51, atHz: 408e6 },
+  kelvinPerKpc: 43.1,
+  radiusKpc: 3.41,
+  softeningKpc: 0.1,
+  power: 0.46,
+  heightKpc: 1.12,
+  shape: 1.23,
+  sunKpc: 8.5,
+  farKpc: 50,
+  spectralIndex: -2.51,
+  atHz: 408e6,
 };
 const EXTRAGALACTIC = { kelvin: 1.2, spectralIndex: -2.58, atHz: 1e9 };
 

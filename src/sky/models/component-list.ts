@@ -114,7 +114,9 @@ function componentOf(word: (name: string) => string, where: string): Component {
     name: word('name') || 'component',
     position: () => position,
     fluxJy: fluxOf({
-      ...{ fluxJy, terms, referenceHz: referenceHz > 0 ? referenceHz : 1e8 },
+      fluxJy,
+      terms,
+      referenceHz: referenceHz > 0 ? referenceHz : 1e8,
       kind: /^false$/i.test(word('logarithmicsi')) ? 'ordinary' : 'logarithmic',
     }),
     stokes: checkedStokes(where, { q: part('q'), u: part('u'), v: part('v') }),

@@ -78,7 +78,8 @@ function fromLines(text: string, path: string): ElementSet[] {
       .trim()
       .replace(/^0+(?=.)/, '');
     sets.push({
-      ...{ name: name === '' ? number : name, number },
+      name: name === '' ? number : name,
+      number,
       epoch: epochOfLine(line, where),
       elements: { kind: 'lines', one: line, two: next },
     });
@@ -99,8 +100,15 @@ function epochOfLine(line: string, where: string): Instant {
 type OmmRecord = Readonly<Record<string, string>>;
 
 const NEEDED = [
-  ...['NORAD_CAT_ID', 'EPOCH', 'MEAN_MOTION', 'ECCENTRICITY', 'INCLINATION', 'RA_OF_ASC_NODE'],
-  ...['ARG_OF_PERICENTER', 'MEAN_ANOMALY', 'BSTAR'],
+  'NORAD_CAT_ID',
+  'EPOCH',
+  'MEAN_MOTION',
+  'ECCENTRICITY',
+  'INCLINATION',
+  'RA_OF_ASC_NODE',
+  'ARG_OF_PERICENTER',
+  'MEAN_ANOMALY',
+  'BSTAR',
 ];
 /** Elements of another theory, frame or time scale would give wrong positions. */
 const FIXED: Readonly<Record<string, RegExp>> = {
@@ -124,7 +132,8 @@ const fromRecords = (records: readonly OmmRecord[], path: string): ElementSet[] 
     const { OBJECT_NAME = '' } = record;
     const name = OBJECT_NAME.trim();
     return {
-      ...{ name: name === '' ? number : name, number },
+      name: name === '' ? number : name,
+      number,
       epoch: parseInstant(record.EPOCH, where),
       elements: { kind: 'omm', record: { ...record, NORAD_CAT_ID: number } },
     };

@@ -40,9 +40,19 @@ const ISS = [
 
 /** Elements of a circular orbit, computed by hand: a geostationary satellite. */
 const omm = (more: object = {}): object => ({
-  ...{ OBJECT_NAME: 'STILL 1 (PRN 07)', NORAD_CAT_ID: 90001, EPOCH: '2026-06-21T00:00:00.000000' },
-  ...{ MEAN_MOTION: 1.00273791, ECCENTRICITY: 0, INCLINATION: 0.01, RA_OF_ASC_NODE: 0, ARG_OF_PERICENTER: 0 },
-  ...{ MEAN_ANOMALY: 300, BSTAR: 0, MEAN_MOTION_DOT: 0, MEAN_MOTION_DDOT: 0, ...more },
+  OBJECT_NAME: 'STILL 1 (PRN 07)',
+  NORAD_CAT_ID: 90001,
+  EPOCH: '2026-06-21T00:00:00.000000',
+  MEAN_MOTION: 1.00273791,
+  ECCENTRICITY: 0,
+  INCLINATION: 0.01,
+  RA_OF_ASC_NODE: 0,
+  ARG_OF_PERICENTER: 0,
+  MEAN_ANOMALY: 300,
+  BSTAR: 0,
+  MEAN_MOTION_DOT: 0,
+  MEAN_MOTION_DDOT: 0,
+  ...more,
 });
 
 const site = { latitudeDeg: -35, longitudeDeg: 30, heightM: 100 };

@@ -116,7 +116,8 @@ export const prepareCardVisibilityImager = (
         if (!weights) return undefined;
         const from = {
           visibilities: onCard.visibilities.pointer,
-          ...{ weights: weights.pointer, weightsPerBaseline: 1 },
+          weights: weights.pointer,
+          weightsPerBaseline: 1,
           factors: await factors(calibrated),
           flags: await flags(flaggedInputs),
         };

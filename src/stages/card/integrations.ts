@@ -113,10 +113,15 @@ export const prepareCardCorrelate = ({
       added = [];
       let values: Promise<Values> | undefined;
       await emit({
-        ...{ start, durationS: (endIndex - firstIndex) / grid.spectrumRateHz },
-        ...{ channels, stations, polarisations, flaggedInputs: plan.flaggedInputs },
+        start,
+        durationS: (endIndex - firstIndex) / grid.spectrumRateHz,
+        channels,
+        stations,
+        polarisations,
+        flaggedInputs: plan.flaggedInputs,
         onCard: {
-          ...{ visibilities: correlator.totals, blocks },
+          visibilities: correlator.totals,
+          blocks,
           counts: () => countsOnCard(blocks),
           read: () => (values ??= read(blocks)),
         },

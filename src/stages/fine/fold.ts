@@ -67,8 +67,12 @@ function foldedGaps(
       const endInput = Math.min(inputs, gap.endInput - c * inputs);
       if (endInput <= firstInput) continue;
       boxes.push({
-        ...{ firstInput, endInput, firstSample: gap.firstSample, endSample: gap.endSample },
-        ...{ firstChannel: c * kept + from, endChannel: c * kept + end },
+        firstInput,
+        endInput,
+        firstSample: gap.firstSample,
+        endSample: gap.endSample,
+        firstChannel: c * kept + from,
+        endChannel: c * kept + end,
       });
     }
   }

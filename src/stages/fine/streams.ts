@@ -44,7 +44,10 @@ export function planFineChannels(source: Coarse, wanted: number): FineChannels {
   const middle = Math.floor(perChannel / 2);
   const first = middle - Math.floor(kept / 2);
   return {
-    ...{ perChannel, first, kept, channelWidthHz },
+    perChannel,
+    first,
+    kept,
+    channelWidthHz,
     frequenciesHz: Float64Array.from(
       { length: source.channels * kept },
       (_, n) => frequenciesHz[Math.floor(n / kept)] + (first + (n % kept) - middle) * channelWidthHz,
@@ -87,7 +90,9 @@ export function streamsOf<Source extends SpectraSource>(
       const { samples, spectra, start } = block;
       const elements = type === 'ci4' ? unpacked(spectra) : spectra;
       yield {
-        ...{ type: made, inputs: streams, samples },
+        type: made,
+        inputs: streams,
+        samples,
         voltages: voltagesAT(elements as Int8Array | Float32Array, made, streams, samples),
         gaps: gapsOfStreams(block, inputs),
         // A spectrum's time is its beginning; a sample's time is the middle of its time range.
@@ -99,7 +104,10 @@ export function streamsOf<Source extends SpectraSource>(
   const bits = type === 'ci4' ? 4 : source.bits;
   return {
     ...source,
-    ...{ kind: 'voltages', type: made, inputs: streams, polarisations },
+    kind: 'voltages',
+    type: made,
+    inputs: streams,
+    polarisations,
     ...(bits !== undefined && { bits }),
     sampleRateHz: spectrumRateHz,
     centreFrequencyHz: 0,
@@ -113,7 +121,8 @@ const gapsOfStreams = ({ gaps }: CanonicalSpectra, inputs: number): VoltageGap[]
     Array.from({ length: endChannel - firstChannel }, (_, n) => ({
       firstInput: (firstChannel + n) * inputs + firstInput,
       endInput: (firstChannel + n) * inputs + endInput,
-      ...{ firstSample, endSample },
+      firstSample,
+      endSample,
     })),
   );
 

@@ -61,8 +61,12 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
   const account = { ...asked } as FlagAccount;
   const clear = (): void => {
     Object.assign(account, {
-      ...{ values: 0, ruled: 0, interference: 0, byTime: [] },
-      ...{ byInput: new Float64Array(stations * polarisations), byChannel: new Float64Array(channels) },
+      values: 0,
+      ruled: 0,
+      interference: 0,
+      byTime: [],
+      byInput: new Float64Array(stations * polarisations),
+      byChannel: new Float64Array(channels),
       inputValues: new Float64Array(stations * polarisations),
       channelValues: new Float64Array(channels),
     });

@@ -22,7 +22,11 @@ function integrations(): Integration[] {
         if (t === BURST) values[2 * (c * BASELINES + b)] += 10;
       }
     return {
-      ...{ start: instant(t), durationS: 1, channels: CHANNELS, stations: STATIONS, polarisations: 1 },
+      start: instant(t),
+      durationS: 1,
+      channels: CHANNELS,
+      stations: STATIONS,
+      polarisations: 1,
       visibilities: visibilitiesCBPP(values, CHANNELS, BASELINES, 1),
       counts: countsCB(new Float64Array(CHANNELS * BASELINES).fill(1), CHANNELS, BASELINES),
       flaggedInputs: new Uint8Array(STATIONS),

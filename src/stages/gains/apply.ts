@@ -78,7 +78,9 @@ export function matchGains(
     crossHands[c] = at.crossHands[nearest];
   });
   return {
-    ...{ gains: gainsCA(gains, frequenciesHz.length, inputs), solved, crossHands },
+    gains: gainsCA(gains, frequenciesHz.length, inputs),
+    solved,
+    crossHands,
     ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
   };
 }
@@ -184,7 +186,9 @@ export function fitsData(
       ? []
       : [
           message('gains.other-telescope', {
-            ...{ path, telescope: file.telescope, dataOf: data.telescope.name },
+            path,
+            telescope: file.telescope,
+            dataOf: data.telescope.name,
           }),
         ]),
     ...(file.element !== undefined && data.dividedBy !== undefined && file.element !== data.dividedBy

@@ -12,7 +12,13 @@ function calibration(changed: Readonly<Record<string, number>>, residuals = [0.1
     solved: new Uint8Array(15).fill(1),
     referenceStation: 0,
     solutions: residuals.map((residual, channel) => ({
-      ...{ channel, polarisation: 0, iterations: 10, converged: true, lastChange: 0, residual, leftOut: [] },
+      channel,
+      polarisation: 0,
+      iterations: 10,
+      converged: true,
+      lastChange: 0,
+      residual,
+      leftOut: [],
     })),
   };
 }

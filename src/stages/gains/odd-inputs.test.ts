@@ -39,7 +39,12 @@ describe('odd inputs', () => {
       visibilities[2 * (((s * (s + 1)) / 2 + s) * 4 + 3 * (a % 2))] = 10 * level;
     });
     const integration: Integration = {
-      ...{ start: instant(0), durationS: 1, channels: 1, stations: 3, polarisations: 2, visibilities },
+      start: instant(0),
+      durationS: 1,
+      channels: 1,
+      stations: 3,
+      polarisations: 2,
+      visibilities,
       counts: countsCB(new Float64Array(6).fill(10), 1, 6),
       flaggedInputs: new Uint8Array(6),
     };

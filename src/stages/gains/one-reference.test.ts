@@ -41,23 +41,32 @@ function solutionOf(
     how
   ];
   const solutions = [0, 1].map((polarisation) => ({
-    ...{ channel: 0, polarisation, iterations: 1, converged: true, lastChange: 0, residual: 0, leftOut: [] },
+    channel: 0,
+    polarisation,
+    iterations: 1,
+    converged: true,
+    lastChange: 0,
+    residual: 0,
+    leftOut: [],
   }));
   return {
-    ...{ gains: gainsCA(gains, 1, INPUTS), solved, solutions, referenceStation: reference },
+    gains: gainsCA(gains, 1, INPUTS),
+    solved,
+    solutions,
+    referenceStation: reference,
     crossHand: { how, phaseRad: Float64Array.of(known) },
   };
 }
 
 const fileOf = (series: readonly CrossHanded[]): GainsFile => ({
-  ...{
-    telescope: 'four',
-    stations: ['a', 'b', 'c', 'd'],
-    polarisations: 2,
-    frequenciesHz: Float64Array.of(1e8),
-  },
-  ...{ referenceStation: series[0].referenceStation, sources: [], history: [] },
-  ...{ time: instant(0), ...series[0] },
+  telescope: 'four',
+  stations: ['a', 'b', 'c', 'd'],
+  polarisations: 2,
+  frequenciesHz: Float64Array.of(1e8),
+  sources: [],
+  history: [],
+  time: instant(0),
+  ...series[0],
   later: series.slice(1).map((one, k) => ({ time: instant(10 * (k + 1)), ...one })),
 });
 

@@ -78,8 +78,13 @@ it('between two times gains are straight in size and phase, outside they stay', 
     solutions: [],
   });
   const file: GainsFile = {
-    ...{ telescope: 'one', stations: ['a'], polarisations: 1, frequenciesHz: Float64Array.of(1e9) },
-    ...{ referenceStation: 0, sources: [], history: [] },
+    telescope: 'one',
+    stations: ['a'],
+    polarisations: 1,
+    frequenciesHz: Float64Array.of(1e9),
+    referenceStation: 0,
+    sources: [],
+    history: [],
     ...at(100, 1, 170),
     later: [at(110, 3, -170), at(120, 3, -170)],
   };

@@ -143,7 +143,10 @@ function fitOne(points: readonly Point[]): Omit<FittedDelay, 'input'> {
     left += (point.re - size * Math.cos(angle)) ** 2 + (point.im - size * Math.sin(angle)) ** 2;
   }
   return {
-    ...{ delayS, rangeS: 1 / (2 * stepHz), phaseRad, size },
+    delayS,
+    rangeS: 1 / (2 * stepHz),
+    phaseRad,
+    size,
     residual: Math.sqrt(left / points.length) / size,
   };
 }

@@ -15,7 +15,9 @@ function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): Calib
     for (let a = polarisation; a < inputs; a += polarisations) known[channel * inputs + a] = 0;
   }
   return {
-    ...{ gains, solved: known, crossHands: crossHandKnown(at, frequenciesHz.length) },
+    gains,
+    solved: known,
+    crossHands: crossHandKnown(at, frequenciesHz.length),
     ...(leakage && { leakage }),
   };
 }
@@ -53,7 +55,9 @@ export function gainsAtMoment(file: GainsFile, moment: Instant): CalibratedFully
     return gainsCA(made, file.frequenciesHz.length, inputs);
   };
   return {
-    ...{ gains: between(before.gains, after.gains, 0), solved, crossHands },
+    gains: between(before.gains, after.gains, 0),
+    solved,
+    crossHands,
     ...(before.leakage && after.leakage && { leakage: between(before.leakage, after.leakage, 1) }),
   };
 }

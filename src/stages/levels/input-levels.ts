@@ -54,7 +54,9 @@ export async function measureLevels(
   );
   const usual = usualGain(source, settings);
   const plan = planChannels(source, {
-    ...{ ...settings, outputType: 'cf32', gain: usual },
+    ...settings,
+    outputType: 'cf32',
+    gain: usual,
     leastSpectra: wanted + settings.taps,
   });
   const factors = new Float64Array(inputs * channels);

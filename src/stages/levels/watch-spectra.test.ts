@@ -71,8 +71,12 @@ describe('what rounding met in spectra', () => {
 
   it('leaves out what is missing, and what too little came of', () => {
     const gap: SpectraGap = {
-      ...{ firstChannel: 0, endChannel: CHANNELS, firstInput: 1, endInput: 2 },
-      ...{ firstSample: 0, endSample: (3 * LOOKED_AT) / 4 },
+      firstChannel: 0,
+      endChannel: CHANNELS,
+      firstInput: 1,
+      endInput: 2,
+      firstSample: 0,
+      endSample: (3 * LOOKED_AT) / 4,
     };
     const rmsAt = (_: number, a: number, t: number): number => (a === 1 && t < gap.endSample ? 0 : 1.5);
     const at = levelsOf(rmsAt, total, 127);
@@ -94,8 +98,12 @@ describe('what rounding met in spectra', () => {
     // Half of a quarter at 1.2 levels rms is reported missing twice: counted twice, the rest would look like 1.7
     // levels.
     const gap: SpectraGap = {
-      ...{ firstChannel: 0, endChannel: CHANNELS, firstInput: 0, endInput: INPUTS },
-      ...{ firstSample: 0, endSample: LOOKED_AT / 2 },
+      firstChannel: 0,
+      endChannel: CHANNELS,
+      firstInput: 0,
+      endInput: INPUTS,
+      firstSample: 0,
+      endSample: LOOKED_AT / 2,
     };
     const more = { ...gap, firstSample: LOOKED_AT / 4, endSample: (5 * LOOKED_AT) / 8 };
     const within = { ...gap, firstSample: LOOKED_AT / 8, endSample: LOOKED_AT / 4 };

@@ -85,7 +85,9 @@ export class SpectraWatch {
     const { sums, counts } = this;
     const { channels, inputs } = this.shape;
     this.watch.add({
-      ...{ inputs, channels, isFlagged: () => false },
+      inputs,
+      channels,
+      isFlagged: () => false,
       power: (a, c) => ({ sum: sums[c * inputs + a], count: counts[c * inputs + a] }),
     });
     sums.fill(0);

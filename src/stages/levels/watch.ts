@@ -103,8 +103,12 @@ export class RoundingWatch {
     const inputs = { zeroInputs: count(this.zero, ZERO), zeroForATime: count(this.zero, ZERO | HEARD) };
     if (this.most === 0) return undefined;
     return {
-      ...{ heard: count(this.heard, 1), weak: count(this.weak, 1), weakestRms: this.rmsOf(this.leastPower) },
-      ...{ leastRms: this.least, mostRms: this.most, ...inputs },
+      heard: count(this.heard, 1),
+      weak: count(this.weak, 1),
+      weakestRms: this.rmsOf(this.leastPower),
+      leastRms: this.least,
+      mostRms: this.most,
+      ...inputs,
     };
   }
 }

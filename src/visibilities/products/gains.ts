@@ -28,7 +28,8 @@ export async function planGainsProduct(
   const file = await countedPartOf(from, product.channels, 'products.gains.channels');
   const plan = await planGains(file, { product, telescope: from.telescope, target, integration });
   return {
-    ...{ name: 'gains', paths },
+    name: 'gains',
+    paths,
     make: async (making) => {
       const { history, stage } = making;
       let shown = stage('read');

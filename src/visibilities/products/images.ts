@@ -150,7 +150,9 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
       const { made, images } = series;
       const middle = images[Math.floor(images.length / 2)];
       await writeSeries(paths, series, {
-        ...{ telescope, road: weightWords(product), unit },
+        telescope,
+        road: weightWords(product),
+        unit,
         history: [
           ...history,
           ...(made ? [`${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`] : []),
@@ -159,7 +161,12 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
         look: lookOf(product),
       });
       return {
-        ...{ kind: 'series', telescope, header: file.header, unit, note: choice.note, series },
+        kind: 'series',
+        telescope,
+        header: file.header,
+        unit,
+        note: choice.note,
+        series,
         ...(paths.sheet !== undefined && { onSheet: onSheet(images).length }),
         seconds: shown.done(),
       };
@@ -258,8 +265,12 @@ async function asFarAsItGoes(
 ): Promise<{ readonly made: WideSkyImage; readonly stokes: WideStokes }> {
   const onSky = (of: 'I' | 'IQUV'): WideStokes =>
     wideStokes(of, gains, data, {
-      ...{ telescope, header: file.header, centre: choice.centre, field: choice.field },
-      ...{ durationS: durationOf(file), beam },
+      telescope,
+      header: file.header,
+      centre: choice.centre,
+      field: choice.field,
+      durationS: durationOf(file),
+      beam,
     });
   const own = onSky(which);
   const isAsked = product.stokes !== undefined || which === 'I';
@@ -278,11 +289,14 @@ const roadOf = (
   { calibrated }: GainsOver,
   shown: ReturnType<MakingFromVisibilities['stage']>,
 ): WideRoad => ({
-  ...{ backend, telescope, polarisations: header.polarisations },
+  backend,
+  telescope,
+  polarisations: header.polarisations,
   ...(calibrated && { calibrated }),
   ...(header.products && { codes: header.products }),
   ...(beam && { kinds: kindsOf(beam, telescope.stations.length) }),
-  ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
+  frequenciesHz: header.frequenciesHz,
+  channelWidthHz: header.channelWidthHz,
   fringes: fringesOf(header),
   onStep: (step) => {
     shown.at(0, step);
@@ -294,7 +308,9 @@ const settingsOf = (
   product: Product<'images'>,
   { centre, field }: WideChoice,
 ): Omit<WideSettings, 'stokes' | 'channels'> => ({
-  ...{ centre, field, weighting: weightingOf(product) },
+  centre,
+  field,
+  weighting: weightingOf(product),
   ...(product.accuracy === undefined ? {} : { accuracy: product.accuracy }),
 });
 

@@ -34,12 +34,18 @@ function figuresOf({ sky, telescope }: ImagedSky) {
   const { pixels, pixelCosine } = sky.pixels;
   const coarse = {
     plan: {
-      ...{ pixels, pixelSize: pixelCosine, axes: sky.axes, frequenciesHz: sky.frequenciesHz },
+      pixels,
+      pixelSize: pixelCosine,
+      axes: sky.axes,
+      frequenciesHz: sky.frequenciesHz,
       stationsM: stationPositions(telescope),
     },
   };
   return {
-    ...{ pixels, cellDeg: pixelCosine * DEGREES_PER_RADIAN, coarse, loss: betweenPixels(coarse) },
+    pixels,
+    cellDeg: pixelCosine * DEGREES_PER_RADIAN,
+    coarse,
+    loss: betweenPixels(coarse),
     peak: picturePlane(sky).reduce((most, value) => (value > most ? value : most), -Infinity),
     beam: sky.fittedBeams[standingChannel(sky)],
   };
@@ -50,14 +56,26 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
   const { pixels, cellDeg, loss, peak, beam } = figuresOf(imaged);
   const clean = sky.cleaned?.facts;
   return {
-    ...{ paths, pixels, cellDeg, centre: { name: sky.centreName, ...sky.centre } },
-    ...{ peak, unit, beam: beam ?? null, integrations: sky.integrations, visibilities: sky.visibilities },
-    ...{ durationS: sky.durationS, accuracy: sky.plan.accuracy, method: sky.method },
+    paths,
+    pixels,
+    cellDeg,
+    centre: { name: sky.centreName, ...sky.centre },
+    peak,
+    unit,
+    beam: beam ?? null,
+    integrations: sky.integrations,
+    visibilities: sky.visibilities,
+    durationS: sky.durationS,
+    accuracy: sky.plan.accuracy,
+    method: sky.method,
     ...(sky.method === 'gridded' && { planes: sky.plan.w.planes }),
     ...(sky.empty.length > 0 && { empty: sky.empty }),
     ...(sky.beyond.visibilities > 0 && { beyond: sky.beyond }),
     ...(sky.stokes && { stokes: sky.stokes.history }),
-    ...{ smearing: sky.smearing, betweenPixels: loss, ...(clean && { clean }), seconds },
+    smearing: sky.smearing,
+    betweenPixels: loss,
+    ...(clean && { clean }),
+    seconds,
   };
 }
 
@@ -94,7 +112,11 @@ function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
 function seriesFacts(paths: readonly string[], { series, unit, seconds }: ImagedSeries): object {
   const { lost = [], beyond, smearing, made } = series;
   return {
-    ...{ paths, images: series.images.length, everyS: series.everyS, pixels: series.plan.pixels, unit },
+    paths,
+    images: series.images.length,
+    everyS: series.everyS,
+    pixels: series.plan.pixels,
+    unit,
     ...(made && { accuracy: made.accuracy, method: made.method }),
     ...(lost.length > 0 && { lost }),
     ...(beyond && beyond.visibilities > 0 && { beyond }),
@@ -125,7 +147,8 @@ const beyondLines = (beyond: WideSkyImage['beyond']): Message[] =>
   beyond.visibilities > 0
     ? [
         message('image.baselines-too-long', {
-          ...{ part: beyond.visibilities / beyond.of, cellDeg: holdingCellDeg(beyond) },
+          part: beyond.visibilities / beyond.of,
+          cellDeg: holdingCellDeg(beyond),
           cell: angleText(holdingCellDeg(beyond)),
         }),
       ]
@@ -138,7 +161,8 @@ function sharesLines({ shares }: WideSkyImage): Message[] {
     Math.max(...shares.map((own) => new Set(own.map(of)).size));
   return [
     message('image.averaged-beam', {
-      ...{ moments: most(({ moment }) => moment), frequencies: most(({ frequencyHz }) => frequencyHz) },
+      moments: most(({ moment }) => moment),
+      frequencies: most(({ frequencyHz }) => frequencyHz),
     }),
   ];
 }

@@ -23,7 +23,9 @@ const at = skyFrame(telescope.site, addSeconds(start, 3 * 3600)).zenith;
 /** sin(altitude), the base of cosine beams. */
 const up = (moment: typeof start): number => skyFrame(telescope.site, moment).directionEnu(at).z;
 const cosine: ElementBeam = {
-  ...{ name: 'cosine', title: 'cosine', pointing: 'zenith' },
+  name: 'cosine',
+  title: 'cosine',
+  pointing: 'zenith',
   voltage: (_hz, { z }) => [z, z],
 };
 
@@ -38,8 +40,12 @@ async function seenOver(
     () => integrations,
     { ...road, kinds: kindsOf(beam, telescope.stations.length) },
     {
-      ...{ centre: fixedCentre('here', at), field: { pixels: PIXELS, cellDeg: 0.5 }, stokes: 'I' },
-      ...{ weighting: { kind: 'natural' }, channels: 'together', ...settings },
+      centre: fixedCentre('here', at),
+      field: { pixels: PIXELS, cellDeg: 0.5 },
+      stokes: 'I',
+      weighting: { kind: 'natural' },
+      channels: 'together',
+      ...settings,
     },
   );
   const { image } = correctedWide(made, beam, telescope, at);
@@ -57,8 +63,13 @@ describe('wide images over the beam', () => {
     const integrations = [0, 3 * 3600].map((s, k) => {
       const moment = addSeconds(start, s);
       return pointSeen({
-        ...{ telescope, frequenciesHz: one, start: moment, at, fluxJy: 10 },
-        ...{ voltage: () => up(addSeconds(moment, 0.5)), weight: () => (k === 0 ? 3 : 1) },
+        telescope,
+        frequenciesHz: one,
+        start: moment,
+        at,
+        fluxJy: 10,
+        voltage: () => up(addSeconds(moment, 0.5)),
+        weight: () => (k === 0 ? 3 : 1),
       });
     });
     isTen((await seenOver(cosine, integrations, one))[0]);
@@ -70,8 +81,13 @@ describe('wide images over the beam', () => {
     const ofHz = (hz: number): number => 1 - (hz / 90e6) ** 2;
     const narrow: ElementBeam = { ...cosine, voltage: (hz) => [ofHz(hz), ofHz(hz)] };
     const seen = pointSeen({
-      ...{ telescope, frequenciesHz, start: addSeconds(start, 3 * 3600), at, fluxJy: 10 },
-      ...{ voltage: (_s, c) => ofHz(frequenciesHz[c]), weight: (c) => 1 + c },
+      telescope,
+      frequenciesHz,
+      start: addSeconds(start, 3 * 3600),
+      at,
+      fluxJy: 10,
+      voltage: (_s, c) => ofHz(frequenciesHz[c]),
+      weight: (c) => 1 + c,
     });
     isTen((await seenOver(narrow, [seen], frequenciesHz))[0]);
     for (const value of await seenOver(narrow, [seen], frequenciesHz, { channels: 'apart' })) isTen(value);
@@ -86,7 +102,12 @@ describe('wide images over the beam', () => {
   const voltage = (s: number, _c: number, p: number): number => (s < 4 ? [0.5, 0.25][p] : 1);
   /** Station 0 is lost, station 1 has no Y, and pairs with the last station have more weight. */
   const seen = pointSeen({
-    ...{ telescope, frequenciesHz: one, start: addSeconds(start, 3 * 3600), at, fluxJy: 10, voltage },
+    telescope,
+    frequenciesHz: one,
+    start: addSeconds(start, 3 * 3600),
+    at,
+    fluxJy: 10,
+    voltage,
     weight: (_c, i, j, pi, pj) => {
       if (i === 0 || j === 0 || (i === 1 && pi === 1) || (j === 1 && pj === 1)) return 0;
       return i === 7 || j === 7 ? 5 : 1;

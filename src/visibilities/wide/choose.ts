@@ -41,7 +41,8 @@ export async function chooseWide(
   };
   if (product.centre !== undefined) return { centre: centreNamed(product.centre, telescope), field };
   const settings: ImageSettings = {
-    ...{ pixels, kernelSize: 5 },
+    pixels,
+    kernelSize: 5,
     field: widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg },
   };
   const { header } = file;

@@ -21,8 +21,12 @@ const cubeOf = (weight: Seen['weight'], settings: Partial<WideSettings>): Promis
     () => [pointSeen({ telescope, frequenciesHz, start, at, fluxJy: 10, ...(weight && { weight }) })],
     { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e6, polarisations: 2 },
     {
-      ...{ centre: fixedCentre('here', at), field: { pixels: PIXELS, cellDeg: 0.5 }, stokes: 'I' },
-      ...{ weighting: { kind: 'natural' }, channels: 'apart', ...settings },
+      centre: fixedCentre('here', at),
+      field: { pixels: PIXELS, cellDeg: 0.5 },
+      stokes: 'I',
+      weighting: { kind: 'natural' },
+      channels: 'apart',
+      ...settings,
     },
   );
 

@@ -31,7 +31,10 @@ type Place = readonly [number, number, number];
 
 function telescopeOf(places: readonly Place[], polarisations: 1 | 2 = 1): Telescope {
   return {
-    ...{ name: 'test', title: 'test', polarisations, beamExponent: 0 },
+    name: 'test',
+    title: 'test',
+    polarisations,
+    beamExponent: 0,
     site: { latitudeDeg: -30.7, longitudeDeg: 21.4, heightM: 1050 },
     stations: places.map(([eastM, northM, upM], s) => ({ name: `s${s}`, eastM, northM, upM })),
     band: { lowHz: 1e6, highHz: 2e9 },
@@ -72,7 +75,10 @@ function observed(
     }
   }
   return {
-    ...{ ...when, channels, stations, polarisations: 1 },
+    ...when,
+    channels,
+    stations,
+    polarisations: 1,
     visibilities: visibilitiesCBPP(values, channels, baselines, 1),
     counts: countsCB(new Float64Array(channels * baselines).fill(1), channels, baselines),
     flaggedInputs: new Uint8Array(stations),
@@ -119,7 +125,11 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       ]),
     );
   const road: WideRoad = {
-    ...{ backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e6, polarisations: 1 },
+    backend: openReference(),
+    telescope,
+    frequenciesHz,
+    channelWidthHz: 1e6,
+    polarisations: 1,
     fringes: 'stopped',
   };
   const centre = fixedCentre('source', { raDeg: 206.3926, decDeg: -65.4543 });
@@ -137,7 +147,9 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       const cellDeg = 3 / 3600;
       const pixels = source === 0 ? 32 : 220;
       const sky = await imageWide(() => integrations(source), road, {
-        ...{ ...natural, centre, field: { pixels, cellDeg } },
+        ...natural,
+        centre,
+        field: { pixels, cellDeg },
       });
       const plane = picturePlane(sky);
       const pixelSize = sky.pixels.pixelCosine;
@@ -169,9 +181,15 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       solutions: [],
     });
     const file: GainsFile = {
-      ...{ ...at(0), later: [at(1 / 3), at(1)], telescope: 'test', polarisations: 1, frequenciesHz },
-      ...{ stations: telescope.stations.map(({ name }) => name), referenceStation: 0 },
-      ...{ sources: [], history: [] },
+      ...at(0),
+      later: [at(1 / 3), at(1)],
+      telescope: 'test',
+      polarisations: 1,
+      frequenciesHz,
+      stations: telescope.stations.map(({ name }) => name),
+      referenceStation: 0,
+      sources: [],
+      history: [],
     };
     const uncalibrated = integrations(0).map((integration, k) => {
       const { visibilities } = integration;
@@ -207,7 +225,10 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
 
   it('and CLEANed to the flux it has', async () => {
     const sky = await imageWide(() => integrations(0), road, {
-      ...{ ...natural, centre, field: { pixels: 48, cellDeg: 3 / 3600 }, clean: { thresholdJy: 0.002 } },
+      ...natural,
+      centre,
+      field: { pixels: 48, cellDeg: 3 / 3600 },
+      clean: { thresholdJy: 0.002 },
     });
     assert.ok(Math.abs((sky.cleaned?.facts[0].fluxJy ?? 0) / 2 - 1) < 0.01);
     assert.ok(Math.abs(picturePlane(sky)[24 * 49] / 2 - 1) < 0.01);
@@ -247,7 +268,11 @@ describe('files whose fringes are stopped are imaged with the uvw they hold', ()
       const start = parseInstant('2022-06-21T20:00:00Z');
       const phaseCentre = skyFrame(telescope.site, start).zenith;
       const integration: Integration = {
-        ...{ start, durationS: 1, channels: 2, stations, polarisations: 1 },
+        start,
+        durationS: 1,
+        channels: 2,
+        stations,
+        polarisations: 1,
         visibilities: visibilitiesCBPP(new Float64Array(4 * baselines), 2, baselines, 1),
         counts: countsCB(new Float64Array(2 * baselines), 2, baselines),
         flaggedInputs: new Uint8Array(stations),
@@ -259,8 +284,8 @@ describe('files whose fringes are stopped are imaged with the uvw they hold', ()
       };
       const sky = await imageWide(
         () => [integration],
-        { ...{ backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e6, polarisations: 1 } },
-        { ...{ ...natural, centre: fixedCentre('here', phaseCentre), field: { pixels: 32, cellDeg: 1 } } },
+        { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e6, polarisations: 1 },
+        { ...natural, centre: fixedCentre('here', phaseCentre), field: { pixels: 32, cellDeg: 1 } },
       );
       const total = rows.reduce((sum, { weight }) => sum + weight, 0);
       for (let at = 0; at < 32 * 32; at++) {
@@ -299,7 +324,10 @@ describe('whole skies of arrays that are not flat', () => {
     const sky = await imageWide(
       () => [observed(telescope, Float64Array.of(150e6), { start, durationS: 1 }, [{ towards, fluxJy: 3 }])],
       {
-        ...{ backend: openReference(), telescope, channelWidthHz: 1e5, polarisations: 1 },
+        backend: openReference(),
+        telescope,
+        channelWidthHz: 1e5,
+        polarisations: 1,
         frequenciesHz: Float64Array.of(150e6),
       },
       {
@@ -330,7 +358,10 @@ describe('whole skies of arrays that are not flat', () => {
       imageWide(
         () => [observed(telescope, Float64Array.of(1e8), { start, durationS: 1 }, [])],
         {
-          ...{ backend: openReference(), telescope, channelWidthHz: 1e5, polarisations: 1 },
+          backend: openReference(),
+          telescope,
+          channelWidthHz: 1e5,
+          polarisations: 1,
           frequenciesHz: Float64Array.of(1e8),
         },
         {
@@ -370,7 +401,7 @@ describe('a series', () => {
     });
     const series = await imageWideSeries(
       () => integrations,
-      { ...{ backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e5, polarisations: 1 } },
+      { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e5, polarisations: 1 },
       { ...natural, centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: { pixels: 48 } },
       1,
     );

@@ -115,7 +115,9 @@ export function planFor(
   { accuracy, clean, stokes }: Pick<WideSettings, 'accuracy' | 'clean' | 'stokes'>,
 ): WidePlan {
   const plan = planWide({
-    ...{ pixels, pixelCosine, bounds },
+    pixels,
+    pixelCosine,
+    bounds,
     ...(accuracy === undefined ? {} : { accuracy }),
     costs: backend.kind,
     ...(backend.kind === 'cuda' && { memoryBytes: backend.session.freeMemoryBytes() / 2 }),
@@ -169,7 +171,8 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
         channels > 1 && seen.channelWeights[c] === 0
           ? emptyPlane(plan)
           : await onePlane(making, blocks, {
-              ...{ withBeam: p === 0, hidden },
+              withBeam: p === 0,
+              hidden,
               frequenciesHz: channels > 1 ? road.frequenciesHz.slice(c, c + 1) : road.frequenciesHz,
             });
     }
@@ -203,8 +206,11 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   const centre = survey.centre.position(survey.frame);
   const band = usedBand(road.frequenciesHz, road.channelWidthHz, survey.channelWeights);
   return {
-    ...{ start: survey.start, durationS: survey.durationS, integrations: survey.integrations },
-    ...{ visibilities: survey.visibilities - beyond.visibilities, beyond },
+    start: survey.start,
+    durationS: survey.durationS,
+    integrations: survey.integrations,
+    visibilities: survey.visibilities - beyond.visibilities,
+    beyond,
     image: cube(({ image }) => image),
     products,
     beam: cube(({ beam }) => beam, 1),
@@ -218,17 +224,25 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
         model: cube((plane) => plane.cleaned?.model),
         residual: cube((plane) => plane.cleaned?.residual),
         facts: cleaned.map(({ iterations, majorCycles, noiseJy, stop, model }) => ({
-          ...{ iterations, majorCycles, noiseJy, stop },
+          iterations,
+          majorCycles,
+          noiseJy,
+          stop,
           fluxJy: model.reduce((sum, value) => sum + value, 0),
         })),
       },
     }),
-    ...{ plan, method: making.imager.method, pixels: survey.pixels },
+    plan,
+    method: making.imager.method,
+    pixels: survey.pixels,
     frequenciesHz: channels > 1 ? road.frequenciesHz : Float64Array.of(band.frequencyHz),
     bandHz: channels > 1 ? road.channelWidthHz * channels : band.widthHz,
-    ...{ centre, centreName: survey.centre.name, frame: survey.frame },
+    centre,
+    centreName: survey.centre.name,
+    frame: survey.frame,
     centreAt: (frame) => survey.centre.position(frame),
-    ...{ smearing: survey.smearing, hands: survey.hands },
+    smearing: survey.smearing,
+    hands: survey.hands,
     axes: survey.frame.tangentAxes(centre),
   };
 }
@@ -295,8 +309,12 @@ async function onePlane(
     });
     for (const plane of [cleaned.dirty, cleaned.residual, cleaned.restored]) blank(plane, hidden);
     return {
-      ...{ image: cleaned.restored, weightSum: cleaned.weightSum, beam: cleaned.beam, cleaned },
-      ...{ beyond, ...shares() },
+      image: cleaned.restored,
+      weightSum: cleaned.weightSum,
+      beam: cleaned.beam,
+      cleaned,
+      beyond,
+      ...shares(),
     };
   }
   for await (const rows of weighed()) await imager.accumulate(rows);

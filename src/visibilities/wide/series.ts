@@ -56,7 +56,10 @@ export async function imageWideSeries(
     const blocks = group
       .map((one) =>
         rowsOf(one, {
-          ...{ telescope, frequenciesHz, centre: survey.centre, product },
+          telescope,
+          frequenciesHz,
+          centre: survey.centre,
+          product,
           ...(road.calibrated && { calibrated: road.calibrated }),
         }),
       )
@@ -113,8 +116,14 @@ export async function imageWideSeries(
   if (lost.length === images.length) refuseWeightless(beyond);
   const band = usedBand(frequenciesHz, road.channelWidthHz, survey.channelWeights);
   return {
-    ...{ images, everyS, centreName: survey.centre.name, ...(beam && { beam }) },
-    ...{ lost, hands: survey.hands, smearing: survey.smearing, beyond },
+    images,
+    everyS,
+    centreName: survey.centre.name,
+    ...(beam && { beam }),
+    lost,
+    hands: survey.hands,
+    smearing: survey.smearing,
+    beyond,
     made: { method: imager.method, accuracy: plan.accuracy },
     plan: {
       pixels: plan.pixels,

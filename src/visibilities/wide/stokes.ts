@@ -109,7 +109,8 @@ export function wideStokes(
       'leave it out, or image a snapshot of a wider field',
     );
   const calibrated = withFeeds(gains.calibrated, telescope, centre, {
-    ...{ channels: header.frequenciesHz.length, feeds },
+    channels: header.frequenciesHz.length,
+    feeds,
   });
   return {
     gains: { ...gains, calibrated },
@@ -138,14 +139,15 @@ const onSnapshot = (
 ) =>
   sky.products.length === 4
     ? snapshotStokes(sky, data, {
-        ...{ telescope, feeds, autos: 'leave-out' },
-        ...{
-          pixels: sky.pixels.pixels,
-          pixelCosine: sky.pixels.pixelCosine,
-          axes: sky.axes,
-          frame: sky.frame,
-        },
-        ...{ brightness: beam ? 'beam-corrected' : 'apparent', crossHands: 'known' },
+        telescope,
+        feeds,
+        autos: 'leave-out',
+        pixels: sky.pixels.pixels,
+        pixelCosine: sky.pixels.pixelCosine,
+        axes: sky.axes,
+        frame: sky.frame,
+        brightness: beam ? 'beam-corrected' : 'apparent',
+        crossHands: 'known',
       })
     : { stokes: leftOut('one product alone') };
 

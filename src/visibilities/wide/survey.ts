@@ -96,7 +96,10 @@ export async function surveyRows(
     // The first, second, fourth, eighth …: sufficient for the slow rotation of the sky.
     if (Number.isInteger(Math.log2(Math.max(1, count)))) {
       const one = smearingOf(integration, {
-        ...{ telescope, frequenciesHz, channelWidthHz: road.channelWidthHz, centre },
+        telescope,
+        frequenciesHz,
+        channelWidthHz: road.channelWidthHz,
+        centre,
         halfWidth: (pixels.pixels / 2) * pixels.pixelCosine,
         fringes: road.fringes ?? 'running',
       });
@@ -108,7 +111,11 @@ export async function surveyRows(
   const reader = readRows(
     integrations,
     {
-      ...{ telescope, frequenciesHz, centre, product, hands },
+      telescope,
+      frequenciesHz,
+      centre,
+      product,
+      hands,
       precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
       ...(road.calibrated && { calibrated: road.calibrated }),
       ...(road.kinds && { kinds: road.kinds }),
@@ -142,8 +149,18 @@ export async function surveyRows(
   return {
     reader,
     survey: {
-      ...{ start, durationS, integrations: count, visibilities: bounds.visibilities },
-      ...{ centre, moments, bounds, smearing, hands, frame, pixels, channelWeights },
+      start,
+      durationS,
+      integrations: count,
+      visibilities: bounds.visibilities,
+      centre,
+      moments,
+      bounds,
+      smearing,
+      hands,
+      frame,
+      pixels,
+      channelWeights,
     },
   };
 }

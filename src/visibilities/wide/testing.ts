@@ -13,10 +13,16 @@ const C_M_PER_S = 299_792_458;
 export function arrayOf(stations: number, radiusM: number): Telescope {
   const random = randomStream(stations, 'array');
   return {
-    ...{ name: 'test', title: 'test', polarisations: 2, beamExponent: 0 },
+    name: 'test',
+    title: 'test',
+    polarisations: 2,
+    beamExponent: 0,
     site: { latitudeDeg: -30.7, longitudeDeg: 21.4, heightM: 1050 },
     stations: Array.from({ length: stations }, (_, s) => ({
-      ...{ name: `s${s}`, eastM: radiusM * random.gaussian(), northM: radiusM * random.gaussian(), upM: 0 },
+      name: `s${s}`,
+      eastM: radiusM * random.gaussian(),
+      northM: radiusM * random.gaussian(),
+      upM: 0,
     })),
     band: { lowHz: 1e6, highHz: 2e9 },
     recording: { centreFrequencyHz: 1e8, sampleRateHz: 1e6, channels: 1, bits: 8 },
@@ -67,7 +73,10 @@ export function pointSeen(seen: Seen): Integration {
         }
   const shape = { channels, stations, polarisations: 2 } as const;
   return {
-    ...{ start, durationS, ...shape, ...settleCounts(shape, weights) },
+    start,
+    durationS,
+    ...shape,
+    ...settleCounts(shape, weights),
     visibilities: visibilitiesCBPP(sums, channels, baselines, 2),
   };
 }

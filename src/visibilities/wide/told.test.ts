@@ -25,12 +25,21 @@ const at = skyFrame(telescope.site, start).zenith;
 const road = { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e5, polarisations: 2 } as const; // prettier-ignore
 const seenAt = (laterS: number, weight?: Seen['weight'], durationS = 10): Integration =>
   pointSeen({
-    ...{ telescope, frequenciesHz, start: addSeconds(start, laterS), durationS, at, fluxJy: 10 },
+    telescope,
+    frequenciesHz,
+    start: addSeconds(start, laterS),
+    durationS,
+    at,
+    fluxJy: 10,
     ...(weight && { weight }),
   });
 const settings = (more: Partial<WideSettings> = {}): WideSettings => ({
-  ...{ centre: fixedCentre('here', at), field: { pixels: PIXELS, cellDeg: 0.5 }, stokes: 'I' },
-  ...{ weighting: { kind: 'natural' }, channels: 'together', ...more },
+  centre: fixedCentre('here', at),
+  field: { pixels: PIXELS, cellDeg: 0.5 },
+  stokes: 'I',
+  weighting: { kind: 'natural' },
+  channels: 'together',
+  ...more,
 });
 const files = { telescope, road: 'a test', unit: 'counts', history: [], sources: [] };
 

@@ -75,14 +75,13 @@ export const prepareOnHost = (request: KernelRequest, entry: string, sharedBytes
       'program.cpp',
       [
         // The program's own headers first: macros of kernels have short names.
-        ...['#include <stdexcept>', '#include "on-host.cuh"'],
+        '#include <stdexcept>',
+        '#include "on-host.cuh"',
         ...Object.entries(defines).map(([name, value]) => `#define ${name} ${value}`),
-        ...[
-          `#include "${request.name}"`,
-          sharedMemory(Object.values(all)),
-          '#include "on-host-main.cuh"',
-          '',
-        ],
+        `#include "${request.name}"`,
+        sharedMemory(Object.values(all)),
+        '#include "on-host-main.cuh"',
+        '',
       ].join('\n'),
     );
     const program = join(folder, 'program');

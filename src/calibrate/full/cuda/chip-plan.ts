@@ -162,7 +162,11 @@ export function planFullChip(
       entries: { fullChip: [structure('ChipWork', FULL_CHIP_WORK), structure('MixWork', MIX_WORK)] },
       tables: { MixState: MIX_STATE },
     },
-    ...{ variant, threads: THREADS, sharedBytes, blocksPerSolve, solvesPerWave },
+    variant,
+    threads: THREADS,
+    sharedBytes,
+    blocksPerSolve,
+    solvesPerWave,
     // A block on its own waits for no other: as many as there are solves.
     blocks: blocksPerSolve === 1 ? solves : solvesPerWave * blocksPerSolve,
     waves: Math.ceil(solves / solvesPerWave),

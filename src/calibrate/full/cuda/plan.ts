@@ -83,15 +83,18 @@ const PAUSED = 3;
 
 export const mixHeaders = () => ({ 'full-mix.cuh': readSource(import.meta.url, 'full-mix.cuh') });
 export const mixDefines = (THREADS: number) => ({
-  ...{ THREADS, MIXED_STEPS, MIX_BELOW, FORGET_ABOVE, LEAST_OWN, FAR },
-  ...{
-    FIT_BELOW_0: FIT_BELOW[0],
-    FIT_BELOW_1: FIT_BELOW[1],
-    FIT_AGAIN_ABOVE,
-    FIT_AGAIN_AFTER,
-    LATE_BELOW,
-    LONGEST_AMENDS,
-  },
+  THREADS,
+  MIXED_STEPS,
+  MIX_BELOW,
+  FORGET_ABOVE,
+  LEAST_OWN,
+  FAR,
+  FIT_BELOW_0: FIT_BELOW[0],
+  FIT_BELOW_1: FIT_BELOW[1],
+  FIT_AGAIN_ABOVE,
+  FIT_AGAIN_AFTER,
+  LATE_BELOW,
+  LONGEST_AMENDS,
   SWITCH_BELOW: 2e-6,
 });
 

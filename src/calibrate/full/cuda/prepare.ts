@@ -227,7 +227,8 @@ async function makeSolver(
     await send(memory.weights, own.weights);
     await send(memory.gains, own.gains);
     const run: Run = {
-      ...{ solves, form: await size(solves) },
+      solves,
+      form: await size(solves),
       ...(rule.kind === 'fixed'
         ? { most: rule.count, tolerance: -1 }
         : { most: rule.most, tolerance: rule.tolerance }),

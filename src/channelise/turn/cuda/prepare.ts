@@ -42,8 +42,16 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
         out.writing(stream);
         if (samples > 0) {
           turnSpectra.set([
-            ...[block.pointer, block.pitchBytes, frequencies.pointer, room.pointer, edges.length - 1],
-            ...[inputs, rows, samples, out.pointer, out.pitchBytes],
+            block.pointer,
+            block.pitchBytes,
+            frequencies.pointer,
+            room.pointer,
+            edges.length - 1,
+            inputs,
+            rows,
+            samples,
+            out.pointer,
+            out.pitchBytes,
           ]);
           turnSpectra.launch(threadsFor(rows, samples), stream);
         }

@@ -248,7 +248,10 @@ function phasedArray(
             for (let c = 0; c < CHANNELS; c++)
               copyComplex(
                 {
-                  ...{ from: bytes, fromIndex: 2 * c, step: spectrumBytes, count: now },
+                  from: bytes,
+                  fromIndex: 2 * c,
+                  step: spectrumBytes,
+                  count: now,
                   to: elements as Int8Array,
                   toIndex: ((c * inputs + input) * stride + at + done) * 2,
                 },

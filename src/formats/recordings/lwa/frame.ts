@@ -14,7 +14,13 @@ const SYNC = [0xde, 0xc0, 0xde, 0x5c] as const;
 export type LwaKind = 'tbn' | 'tbw' | 'tbf' | 'tbx' | 'drx' | 'drx8' | 'cor';
 
 export const headerBytes = {
-  ...{ tbn: 24, tbw: 24, tbf: 24, tbx: 28, drx: 32, drx8: 32, cor: 32 },
+  tbn: 24,
+  tbw: 24,
+  tbf: 24,
+  tbx: 28,
+  drx: 32,
+  drx8: 32,
+  cor: 32,
 } satisfies Record<LwaKind, number>;
 
 export interface LwaShape {

@@ -31,7 +31,11 @@ describe('LWA TBW', () => {
     it(`of ${bits} bits: stands side by side that lie one after the other in the file`, async () => {
       const perFrame = bits === 12 ? 400 : 1200;
       const bytes = encodeTbw({
-        ...{ tag, frames: 5, stands: [7, 2, 250], bits, code },
+        tag,
+        frames: 5,
+        stands: [7, 2, 250],
+        bits,
+        code,
         drop: (lane, k) => (lane === 1 && k === 3 ? 'drop' : 'keep'),
       });
       const { recording, values, gaps } = await readWhole(lwa, bytes, { blockSamples: 1000 });
@@ -121,7 +125,12 @@ describe('LWA TBF of 64 stands', () => {
 
 describe("LWA's data recorder as a spectrometer", () => {
   const made: DrSample = {
-    ...{ tag, offset: 6440, channels: 4, transforms: 196, products: 0x09, integrations: [0, 1, 3] },
+    tag,
+    offset: 6440,
+    channels: 4,
+    transforms: 196,
+    products: 0x09,
+    integrations: [0, 1, 3],
     words: [2 ** 30, 2 ** 29],
     fills: [196, 98, 100, 50],
     value: (tuning, channel, k, part) => 1000 * tuning + 100 * channel + 10 * k + part + 1,
@@ -163,7 +172,10 @@ describe("LWA's data recorder as a spectrometer", () => {
   it('Stokes parameters become XX, XY, YX and YY', async () => {
     // I 10, Q 4, U 6, V 2: XX 7, YY 3, XY* = 3 + i.
     const { file, all } = await read({
-      ...{ ...made, products: 0xf0, integrations: [0], fills: [1, 1, 1, 1] as const },
+      ...made,
+      products: 0xf0,
+      integrations: [0],
+      fills: [1, 1, 1, 1] as const,
       value: (_tuning, _channel, _k, part) => 4 * [10, 4, 6, 2][part],
     });
     assert.equal(file.header.products, undefined);

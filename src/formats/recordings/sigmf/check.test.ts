@@ -34,8 +34,12 @@ describe('samples of spectra', () => {
     values[2 * 6 + 1] = -1e12;
     values[3 * 6 + 4] = NaN;
     const box = (channel: number, input: number, firstSample: number, endSample: number) => ({
-      ...{ firstInput: input, endInput: input + 1, firstChannel: channel, endChannel: channel + 1 },
-      ...{ firstSample, endSample },
+      firstInput: input,
+      endInput: input + 1,
+      firstChannel: channel,
+      endChannel: channel + 1,
+      firstSample,
+      endSample,
     });
     assert.deepEqual(takeNoSamples(values, { samples: 3, inputs: 2, partsPerSample: 2 }), [
       box(0, 0, 2, 3),

@@ -18,7 +18,12 @@ describe('SigMF recordings', () => {
   const folder = temporaryFolder('sigmf');
   const record = async (name: string): Promise<string> => {
     const writer = await createSigmf(join(folder, `${name}.sigmf-meta`), {
-      ...{ type: 'ci8', inputs: 4, polarisations: 2, sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start },
+      type: 'ci8',
+      inputs: 4,
+      polarisations: 2,
+      sampleRateHz: 1e6,
+      centreFrequencyHz: 1.6e8,
+      start,
       telescope,
     });
     const voltages = allocateVoltages('ci8', 4, 3);

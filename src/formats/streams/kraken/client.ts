@@ -218,7 +218,10 @@ export class KrakenClient {
       for (let n = first; n < bytes; n++) rest[n] ^= 0x80;
       yield {
         ...read,
-        ...{ frequencyHz: v2.frequencyOf(rest), overdriven: clipped >>> 0, voltages, arrivedMs: Date.now() },
+        frequencyHz: v2.frequencyOf(rest),
+        overdriven: clipped >>> 0,
+        voltages,
+        arrivedMs: Date.now(),
         skippedSamples: damagedSamples,
       };
     }

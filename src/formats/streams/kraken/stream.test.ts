@@ -15,8 +15,13 @@ const STARTED_MS = 1_700_000_000_000;
 /** Two channels of four samples; value t of channel a of frame n is (10 n + t, a). */
 function frame(index: number, given: Partial<WrittenHeader> = {}): Uint8Array {
   const header = {
-    ...{ kind: 'data' as FrameKind, channels: 2, samples: SAMPLES, frequencyHz: FREQUENCY_HZ },
-    ...{ sampleRateHz: RATE_HZ, index, timeMs: STARTED_MS + 4 * index },
+    kind: 'data' as FrameKind,
+    channels: 2,
+    samples: SAMPLES,
+    frequencyHz: FREQUENCY_HZ,
+    sampleRateHz: RATE_HZ,
+    index,
+    timeMs: STARTED_MS + 4 * index,
     ...given,
   };
   const { samples, channels } = header;
@@ -53,7 +58,8 @@ async function take(
   const said: string[] = [];
   const noise: (number | 'off')[] = [];
   const stream = new KrakenStream({
-    ...{ address: { host: '127.0.0.1', port: server.port, version }, polarisations: 1 },
+    address: { host: '127.0.0.1', port: server.port, version },
+    polarisations: 1,
     say: (line) => said.push(line),
     onNoise: (one) => noise.push(one === 'off' ? one : (one.index ?? -1)),
     ...options,
@@ -104,9 +110,17 @@ describe('a KrakenSDR of version 1', () => {
   it('counts every frame: used, skipped, dummy, ramp, noise source, trigger, overdriven', async () => {
     const { epochs, stream, noise, said } = await take(
       [
-        ...[frame(0), frame(1), frame(4), frame(5, { overdriven: 2 })],
-        ...[empty(6, 'dummy'), frame(7, { kind: 'ramp' }), frame(8, { kind: 'calibration' })],
-        ...[empty(9, 'trigger-wait'), frame(10, { isSynchronised: false }), empty(11, 'empty'), frame(12)],
+        frame(0),
+        frame(1),
+        frame(4),
+        frame(5, { overdriven: 2 }),
+        empty(6, 'dummy'),
+        frame(7, { kind: 'ramp' }),
+        frame(8, { kind: 'calibration' }),
+        empty(9, 'trigger-wait'),
+        frame(10, { isSynchronised: false }),
+        empty(11, 'empty'),
+        frame(12),
       ],
       5,
     );
@@ -124,7 +138,12 @@ describe('a KrakenSDR of version 1', () => {
     ]);
     const { account } = stream;
     assert.deepEqual(account.frames, {
-      ...{ data: 6, dummy: 1, ramp: 1, calibration: 1, 'trigger-wait': 1, empty: 1 },
+      data: 6,
+      dummy: 1,
+      ramp: 1,
+      calibration: 1,
+      'trigger-wait': 1,
+      empty: 1,
     });
     assert.equal(account.skippedFrames, 2);
     assert.equal(account.usedFrames, 5);
@@ -177,8 +196,11 @@ describe('a KrakenSDR of version 1', () => {
   it('is connected again after a cut; a counter that went on is followed, another begins anew', async () => {
     const { epochs, stream, clients } = await take(
       [
-        ...[frame(7), { cutAfter: frame(8).subarray(0, 1050) }, frame(10)],
-        ...[{ cutAfter: frame(11).subarray(0, 10) }, frame(0, { timeMs: STARTED_MS + 5000 })],
+        frame(7),
+        { cutAfter: frame(8).subarray(0, 1050) },
+        frame(10),
+        { cutAfter: frame(11).subarray(0, 10) },
+        frame(0, { timeMs: STARTED_MS + 5000 }),
       ],
       3,
     );

@@ -114,9 +114,16 @@ export class KrakenStream {
       version,
       connections: 0,
       frames: { data: 0, dummy: 0, ramp: 0, calibration: 0, 'trigger-wait': 0, empty: 0 },
-      ...{ usedFrames: 0, usedSamples: 0, unsynchronisedFrames: 0, retunedFrames: 0 },
+      usedFrames: 0,
+      usedSamples: 0,
+      unsynchronisedFrames: 0,
+      retunedFrames: 0,
       skippedFrames: version === 1 ? 0 : undefined,
-      ...{ damagedHeaders: 0, cutFrames: 0, overdrivenFrames: [], retunings: 0, restarts: 0 },
+      damagedHeaders: 0,
+      cutFrames: 0,
+      overdrivenFrames: [],
+      retunings: 0,
+      restarts: 0,
     };
   }
 
@@ -436,7 +443,9 @@ function* piecesOf(
           2 * a * count,
         );
     yield {
-      ...{ type, inputs, samples: count },
+      type,
+      inputs,
+      samples: count,
       gaps: takeNoSamples(here, { samples: count, inputs, partsPerSample: 2 }),
       voltages: voltagesAT(here, type, inputs, count),
       start: startOf(first),

@@ -28,17 +28,15 @@ export function ownWordsOf(header: VisibilityHeader): string {
     ),
   );
   return JSON.stringify({
-    ...{
-      telescope,
-      units,
-      xOrientation,
-      feedFrame,
-      instrument,
-      extraKeywords,
-      channelWidthHz,
-      unusedNumbers,
-      history,
-    },
+    telescope,
+    units,
+    xOrientation,
+    feedFrame,
+    instrument,
+    extraKeywords,
+    channelWidthHz,
+    unusedNumbers,
+    history,
   });
 }
 

@@ -113,9 +113,14 @@ function opened(
     (x, y) => x.frequencyHz - y.frequencyHz,
   );
   const table = {
-    ...{ rows, positions, diameters, names: lines('antennas') },
+    rows,
+    positions,
+    diameters,
+    names: lines('antennas'),
     name: casacore.text(path, handle, 'telescope'),
-    ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 as const },
+    channels: order,
+    channelWidthHz: Math.abs(widths[0]),
+    polarisations: 2 as const,
   };
   const { telescope: seen, stationOf } = antennasOf(path, table);
   const observer = casacore.text(path, handle, 'observer').trim();
@@ -203,7 +208,12 @@ function opened(
   const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'as stored';
   const faults = noFaults();
   return {
-    ...{ kind: 'visibilities', path, format: 'ms', header, telescope, integrationCount: slots.length },
+    kind: 'visibilities',
+    path,
+    format: 'ms',
+    header,
+    telescope,
+    integrationCount: slots.length,
     durationsS: Float64Array.from(slots, ({ durationS }) => durationS),
     ...(assumed.length > 0 && { assumed }),
     ...(several !== undefined && { targets: several }),
@@ -225,8 +235,12 @@ function opened(
         await Promise.resolve();
         const gathering = gather({
           path,
-          ...{ channels, stations: telescope.stations.length, polarisations: header.polarisations },
-          ...{ products, values: 'mean', faults },
+          channels,
+          stations: telescope.stations.length,
+          polarisations: header.polarisations,
+          products,
+          values: 'mean',
+          faults,
           ...(isStopped && { stoppedAt: phaseCentre }),
         });
         for (const row of slot.rows) {
@@ -351,7 +365,10 @@ function antennasOf(
     const enu = ecefToEnu({ x: x - centre.x, y: y - centre.y, z: z - centre.z }, site);
     return {
       name: names[k]?.trim() === '' ? String(k) : names[k].trim(),
-      ...{ eastM: enu.x, northM: enu.y, upM: enu.z, number: k },
+      eastM: enu.x,
+      northM: enu.y,
+      upM: enu.z,
+      number: k,
       ...(diameterM > 0 && { diameterM }),
     };
   });
@@ -359,13 +376,11 @@ function antennasOf(
   const stationOf = new Int32Array(diameters.length).fill(-1);
   stations.forEach(({ number = 0 }, s) => (stationOf[number] = s));
   const telescope: Telescope = {
-    ...{
-      name: of.name === '' ? 'unknown' : of.name,
-      title: of.name,
-      site,
-      stations,
-      polarisations: of.polarisations,
-    },
+    name: of.name === '' ? 'unknown' : of.name,
+    title: of.name,
+    site,
+    stations,
+    polarisations: of.polarisations,
     ...recordingSeen(of.channels, of.channelWidthHz),
   };
   return { telescope, unused, stationOf };

@@ -72,7 +72,9 @@ describe('MWA gpubox files of whole numbers', () => {
     const at = folderOf({
       '1061315448.metafits': encodeMetafits(sample),
       '1061315448_20130823175130_gpubox03_00.fits': encodeGpubox(sample, {
-        ...{ channels: 2, times: [START], bscale: 2 ** -20 },
+        channels: 2,
+        times: [START],
+        bscale: 2 ** -20,
       }),
     });
     const { all } = await readAll(at('1061315448_20130823175130_gpubox03_00.fits'));

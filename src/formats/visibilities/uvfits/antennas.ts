@@ -204,7 +204,9 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     const diameterM = diameters.at(s) ?? 0;
     return {
       name: names[s] === '' ? String(numbers[s]) : names[s],
-      ...{ eastM: x, northM: y, upM: z },
+      eastM: x,
+      northM: y,
+      upM: z,
       ...(numbered && { number: numbers[s] - shift }),
       ...(diameterM > 0 && { diameterM }),
     };

@@ -57,11 +57,13 @@ describe('UVFITS of several IFs', () => {
     const width = { widthHz: 5e5, told: [] };
     assert.deepEqual(await open([5e5, 5e5], [1, 1]), {
       ...width,
-      ...{ mHz: [150, 150.5, 170, 170.5], values: [1, 2, 3, 4] },
+      mHz: [150, 150.5, 170, 170.5],
+      values: [1, 2, 3, 4],
     });
     assert.deepEqual(await open([5e5, -5e5], [1, -1]), {
       ...width,
-      ...{ mHz: [150, 150.5, 169.5, 170], values: [1, 2, 4, 3] },
+      mHz: [150, 150.5, 169.5, 170],
+      values: [1, 2, 4, 3],
     });
   });
 

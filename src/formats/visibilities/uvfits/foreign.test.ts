@@ -79,7 +79,15 @@ describe('UVFITS of other programs', () => {
   it('lengths that cannot be are unknown, and that is reported', async () => {
     const parameters = [...least.parameters, ['INTTIM', 1, 0]] as const;
     const at = (timeOfDay: number, antennas: readonly [number, number], lengthS: number): number[] => [
-      ...[0, 0, 0, timeOfDay, 65_536 + 2048 * antennas[0] + antennas[1], lengthS, 1, 2, 3],
+      0,
+      0,
+      0,
+      timeOfDay,
+      65_536 + 2048 * antennas[0] + antennas[1],
+      lengthS,
+      1,
+      2,
+      3,
     ];
     const groups = [
       at(0.25, [41, 300], 2 ** 32),

@@ -108,11 +108,15 @@ describe('UVH5 that others have made or changed', () => {
       const path = await altered((items) => {
         delete items.x_orientation;
         items.feed_array = {
-          ...{ kind: 'fixed', type: { textBytes: 1 }, dims: [3, 2] },
+          kind: 'fixed',
+          type: { textBytes: 1 },
+          dims: [3, 2],
           bytes: Buffer.from('xyxyxy'),
         };
         items.feed_angle = {
-          ...{ kind: 'fixed', type: 'float64', dims: [3, 2] },
+          kind: 'fixed',
+          type: 'float64',
+          dims: [3, 2],
           bytes: new Uint8Array(Float64Array.of(xRad, yRad, xRad, yRad, xRad, yRad).buffer),
         };
       });

@@ -301,7 +301,9 @@ function antennasOf(
     return {
       // Some writers pad names to one length, with blanks or zeros.
       name: names[k].replace(/[\0 ]+$/, ''),
-      ...{ eastM: enu.x, northM: enu.y, upM: enu.z },
+      eastM: enu.x,
+      northM: enu.y,
+      upM: enu.z,
       number,
       ...(diameters[k] > 0 && { diameterM: diameters[k] }),
     };

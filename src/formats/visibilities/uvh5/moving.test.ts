@@ -27,7 +27,9 @@ const opened = async (changed: Readonly<Record<string, ItemPlan>>, type: string,
 
 const rad = (deg: number): number => (deg * Math.PI) / 180;
 const table = (days: readonly number[], ra: readonly number[], dec: readonly number[]) => ({
-  ...{ cat_times: reals(days), cat_lon: reals(ra.map(rad)), cat_lat: reals(dec.map(rad)) },
+  cat_times: reals(days),
+  cat_lon: reals(ra.map(rad)),
+  cat_lat: reals(dec.map(rad)),
 });
 
 describe('UVH5 of what moves', () => {

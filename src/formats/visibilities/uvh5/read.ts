@@ -122,7 +122,10 @@ function directionOf(
   const stoppedAt = pointed.length > 0 ? header.uvwTowards(pointed[0].row) : undefined;
   if (stoppedAt === undefined) return { direction: 1, assumed: [] };
   const { sign, assumed } = checkUvw(path, placesInUse(telescope, options.telescope), {
-    ...{ middle, stoppedAt, rows: pointed, uvw: options.uvw },
+    middle,
+    stoppedAt,
+    rows: pointed,
+    uvw: options.uvw,
   });
   return {
     direction: sign,

@@ -92,7 +92,10 @@ async function makeFolded(
   });
   const bytesPerChannel = gridBytes(size, mostSteps, polarisations, precision);
   const group = channelsAtOnce({
-    ...{ channels, bytesPerChannel, scratchBytes, multiprocessors },
+    channels,
+    bytesPerChannel,
+    scratchBytes,
+    multiprocessors,
     multiprocessorsPerChannel: imaging.multiprocessors,
   });
   // One polarisation uses its steps in pairs: half a pair too many may be read, and is not used.
@@ -114,8 +117,15 @@ async function makeFolded(
           const here = Math.min(group, channels - first);
           const span = spanOf(steps, here * gridding.blocksPerSpan, multiprocessors);
           spreadFolded.set([
-            ...[offsetBy(block.pointer, step * BYTES_PER_SAMPLE), block.pitchBytes, steps, span, first],
-            ...[scaled.pointer, tasks.pointer, groups.pointer, grids.pointer],
+            offsetBy(block.pointer, step * BYTES_PER_SAMPLE),
+            block.pitchBytes,
+            steps,
+            span,
+            first,
+            scaled.pointer,
+            tasks.pointer,
+            groups.pointer,
+            grids.pointer,
           ]);
           spreadFolded.launch(
             {
@@ -128,8 +138,15 @@ async function makeFolded(
           const slots = steps * polarisations;
           const adds = mode === 'replace' && step === 0 ? 0 : 1;
           imageFolded.set([
-            ...[grids.pointer, slots, pairs, first, adds, unscale.pointer],
-            ...[turnMemory.pointer, turnScales.pointer, (coarse ?? sums).pointer],
+            grids.pointer,
+            slots,
+            pairs,
+            first,
+            adds,
+            unscale.pointer,
+            turnMemory.pointer,
+            turnScales.pointer,
+            (coarse ?? sums).pointer,
           ]);
           imageFolded.launch(
             { grid: [imaging.tiles, here], threads: imaging.threads, sharedBytes: imaging.sharedBytes },
@@ -139,8 +156,13 @@ async function makeFolded(
           const { refineSums } = refiner;
           const planes = here * plan.products;
           refineSums.set([
-            ...[coarse.pointer, weights.pointer, planes, first, adds],
-            ...[unscale.pointer, sums.pointer],
+            coarse.pointer,
+            weights.pointer,
+            planes,
+            first,
+            adds,
+            unscale.pointer,
+            sums.pointer,
           ]);
           // Two blocks to a multiprocessor share the planes.
           const blocks = Math.min(planes, Math.ceil((2 * multiprocessors) / refining.tiles));

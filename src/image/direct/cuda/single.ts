@@ -80,8 +80,16 @@ async function makeSingle(
         const planes = here * polarisations;
         for (let step = 0; step < block.samples; step += STEPS) {
           kernels.spreadFloat.set([
-            ...[block.pointer, block.pitchBytes, block.samples, step, first],
-            ...[startMemory.pointer, stationMemory.pointer, tapMemory.pointer, factors.pointer, grid.pointer],
+            block.pointer,
+            block.pitchBytes,
+            block.samples,
+            step,
+            first,
+            startMemory.pointer,
+            stationMemory.pointer,
+            tapMemory.pointer,
+            factors.pointer,
+            grid.pointer,
           ]);
           kernels.spreadFloat.launch({ grid: [planes, rows], threads: THREADS }, stream);
           kernels.rowsFloat.set([grid.pointer, turnMemory.pointer, alongL.pointer]);

@@ -165,16 +165,26 @@ async function makeImager(
       }
       describe(kernels.weighPairs.argument(0).view, from, autos);
       kernels.weighPairs.set([
-        ...[null, first, weight === 'uniform' ? densities.pointer : 0n, pairs.pointer],
-        ...[of === 'beam' ? centre.pointer : 0n, values.pointer, of === 'beam' ? 0n : weightsTo],
+        null,
+        first,
+        weight === 'uniform' ? densities.pointer : 0n,
+        pairs.pointer,
+        of === 'beam' ? centre.pointer : 0n,
+        values.pointer,
+        of === 'beam' ? 0n : weightsTo,
       ]);
       kernels.weighPairs.launch(
         { grid: [Math.ceil(baselines / PAIR_THREADS), here], threads: PAIR_THREADS },
         stream,
       );
       kernels.gridPairs.set([
-        ...[values.pointer, first, taps.pointer, pairKernels?.pointer ?? 0n],
-        ...[pairs.pointer, differences.pointer, grids.pointer],
+        values.pointer,
+        first,
+        taps.pointer,
+        pairKernels?.pointer ?? 0n,
+        pairs.pointer,
+        differences.pointer,
+        grids.pointer,
       ]);
       kernels.gridPairs.launch(
         {

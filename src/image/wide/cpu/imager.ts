@@ -87,8 +87,16 @@ function sizesOf(plan: WidePlan): BigInt64Array {
   const { w } = plan;
   return BigInt64Array.from(
     [
-      ...[Number(plan.precision === 'float64'), plan.pixels, plan.gridCells, plan.support, plan.taps.degree],
-      ...[w.support, w.taps.degree, w.planes, plan.planesHeld, w.series.length],
+      Number(plan.precision === 'float64'),
+      plan.pixels,
+      plan.gridCells,
+      plan.support,
+      plan.taps.degree,
+      w.support,
+      w.taps.degree,
+      w.planes,
+      plan.planesHeld,
+      w.series.length,
       Number(plan.scale === 'flux-over-n'),
     ],
     BigInt,

@@ -27,7 +27,9 @@ describe(
       const rows = noiseRows(layout, randomStream(6, 'far'));
       const { mostWLambda, ...bounds } = boundsOf([rows]);
       const plan = planWide({
-        ...{ pixels: 32, pixelCosine: 1 / 16, bounds: { ...bounds, mostWLambda: 0.9 * mostWLambda } },
+        pixels: 32,
+        pixelCosine: 1 / 16,
+        bounds: { ...bounds, mostWLambda: 0.9 * mostWLambda },
       });
       const cuda = await openCuda();
       const imager = await prepareWideImager(plan, cuda);

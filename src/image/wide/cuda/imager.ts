@@ -185,8 +185,14 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
   const gridSorted = (first: number, end: number): void => {
     if (!sorted) throw new Error('nothing was sorted');
     grid.gridPieces.set([
-      ...[taps.pointer, sorted.records.pointer, sorted.pieces.pointer, pieceCount.pointer],
-      ...[first, end, planes.pointer, touched.pointer],
+      taps.pointer,
+      sorted.records.pointer,
+      sorted.pieces.pointer,
+      pieceCount.pointer,
+      first,
+      end,
+      planes.pointer,
+      touched.pointer,
     ]);
     const { slots, slotGroups, sharedBytes } = gridLaunch;
     const shape = { grid: [sorted.most, slotGroups], threads: 32 * slots, sharedBytes } as const;
@@ -206,10 +212,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
     fft.rowsToImage.set([planes.pointer, touched.pointer, turns.pointer]);
     fft.rowsToImage.launch(rowShape(count), stream);
     const columns = held === 'held' ? fft.columnsHeld : fft.columnsToImage;
-    columns.set([
-      ...[planes.pointer, touched.pointer, count],
-      ...[turns.pointer, stepTable.pointer, sums.pointer],
-    ]);
+    columns.set([planes.pointer, touched.pointer, count, turns.pointer, stepTable.pointer, sums.pointer]);
     columns.launch(columnShape, stream);
   };
   const collect = (): void => {

@@ -38,7 +38,8 @@ export function preparePlacer(plan: WidePlan): Placer {
     uTaps: new Float64Array(support),
     vTaps: new Float64Array(support),
     wTaps: new Float64Array(w.support),
-    ...{ cosine: 1, sine: 0 },
+    cosine: 1,
+    sine: 0,
   };
   const { columns, rows, uTaps, vTaps, wTaps } = footprint;
   /** Along one axis, from the phase in turns between neighbouring pixels. */

@@ -62,7 +62,8 @@ describe('wide images gridded in TypeScript', () => {
     const rows = noiseRows(layout, randomStream(6, 'far'));
     const { mostWLambda, ...bounds } = boundsOf([rows]);
     const plan = planWide({
-      ...{ pixels: 32, pixelCosine: 1 / 16 },
+      pixels: 32,
+      pixelCosine: 1 / 16,
       bounds: { ...bounds, mostWLambda: 0.9 * mostWLambda },
     });
     const imager = prepareGriddedImager(plan);
