@@ -7,7 +7,7 @@ import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { methodLine } from '../compose/index.js';
-import { chooseMethod, imageCost, type ImageCost } from './method.js';
+import { chooseMethod, costByLine, imageCost, type ImageCost } from './method.js';
 import type { LiveImaging } from './settings.js';
 
 const eda2 = await loadTelescope('eda2');
@@ -118,6 +118,22 @@ describe('how live images are made', () => {
       await assert.rejects(choose(0.1, 1), /takes 1\.1 s here.*image fewer channels or fewer pixels/);
       if (made === direct) assert.equal((await choose(9, 9, 'wait')).slow, undefined);
     }
+  });
+
+  it('by times of which the first was held up by other work', async () => {
+    const times = [0.06, 0.0074, 0.0296, 0.118, 0.474, 1.9];
+    const asked: number[] = [];
+    const { perDataS } = await costByLine(
+      (spectra) => {
+        asked.push(spectra);
+        return Promise.resolve(times[asked.length - 1]);
+      },
+      1024,
+      5000,
+    );
+    assert.deepEqual(asked, [1, 4, 16, 64, 256]);
+    // 1.85 ms each; what held up the first is missing from the last.
+    assert.ok(Math.abs(perDataS - 5000 * 1.85e-3) < 0.15 * 5000 * 1.85e-3, `${perDataS}`);
   });
 
   it('after some were timed', async () => {

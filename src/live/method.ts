@@ -216,8 +216,10 @@ async function visibilitiesSeconds(
   });
 }
 
-/** Images that take this long, or have this many spectra, are sufficient; more spectra could exceed the memory. */
+/** Images that take this long and many times that of one spectrum, or have this many spectra, are sufficient. */
 const LONG_ENOUGH_S = 0.05;
+const MANY_TIMES = 8;
+/** More spectra could exceed the memory. */
 const MOST_SPECTRA = 1024;
 
 /** Times images of one spectrum and of many: the line through both. */
@@ -249,15 +251,27 @@ const directCost = (
         await block.close();
       }
     };
-    const ofOne = await secondsWith(1);
-    let [spectra, seconds] = [1, ofOne];
-    while (spectra === 1 || (spectra < most && seconds < LONG_ENOUGH_S)) {
-      spectra = Math.min(most, 4 * spectra);
-      seconds = await secondsWith(spectra);
-    }
-    const perSpectrumS = Math.max(0, seconds - ofOne) / (spectra - 1);
-    return { eachS: Math.max(0, ofOne - perSpectrumS), perDataS: perSpectrumS * grid.spectrumRateHz };
+    return costByLine(secondsWith, most, grid.spectrumRateHz);
   });
+
+/**
+ * The line through the times of one spectrum and of many. Many means that their time is long, and several times that of
+ * one: other work on the machine may have held up the one, and the rest of a short time is then no measure.
+ */
+export async function costByLine(
+  secondsWith: (spectra: number) => Promise<number>,
+  most: number,
+  spectrumRateHz: number,
+): Promise<ImageCost> {
+  const ofOne = await secondsWith(1);
+  let [spectra, seconds] = [1, ofOne];
+  while (spectra === 1 || (spectra < most && seconds < Math.max(LONG_ENOUGH_S, MANY_TIMES * ofOne))) {
+    spectra = Math.min(most, 4 * spectra);
+    seconds = await secondsWith(spectra);
+  }
+  const perSpectrumS = Math.max(0, seconds - ofOne) / (spectra - 1);
+  return { eachS: Math.max(0, ofOne - perSpectrumS), perDataS: perSpectrumS * spectrumRateHz };
+}
 
 async function silence(backend: Backend, shape: SpectraShape): Promise<SpectraBlock> {
   const { type, channels, inputs, capacity } = shape;
