@@ -100,7 +100,7 @@ describe('apply', () => {
     assert.ok(worst < 1e-6, String(worst));
   });
 
-  it('flags cross hands whose phase nobody knows', async () => {
+  it('flags cross hands whose phase is unknown', async () => {
     const said = await corella('apply', 'raw.uvh5', 'blind.json', 'blind.uvh5');
     assert.match(said, /\[gains\.cross-hands-flagged\]/);
     const { weights } = await stored('blind.uvh5');

@@ -360,7 +360,7 @@ describe('bad input', () => {
     await refused(/--noise: "5km" .*give a number/, 'simulate', '--noise', '5km', ...out);
   });
 
-  it('names nobody knows', async () => {
+  it('unknown names', async () => {
     await refused(
       /'Betelgeuse' is not one we know; choose Cas A/,
       'simulate',

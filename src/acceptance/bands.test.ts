@@ -25,7 +25,7 @@ async function contents(path: string) {
 }
 
 describe('parts of the band', () => {
-  it('combined are the whole, bit for bit, and so are its images; a part that was away is told', () =>
+  it('combined are the whole, bit for bit, and so are its images; a part that was missing is reported', () =>
     withFolder(async (folder) => {
       await well(folder, 'simulate --stations 6 --rate 100kHz --duration 600ms --perfect -o sky');
       await well(folder, 'send sky.sigmf-meta --format snap2 --channels 4 --to cap.pcap --lose 3%');
@@ -53,10 +53,10 @@ describe('parts of the band', () => {
       const { start } = whole.all[2];
       const from = new Date(1000 * (start.unixSeconds + start.fraction)).toISOString();
       await well(folder, `convert high.uvh5 late.uvh5 --times ${from}..`);
-      const told = JSON.parse(await well(folder, 'farm combine low.uvh5 late.uvh5 -o gap.uvh5 --json')) as {
+      const report = JSON.parse(await well(folder, 'farm combine low.uvh5 late.uvh5 -o gap.uvh5 --json')) as {
         absent: { path: string; integrations: number }[];
       };
-      assert.deepEqual(told.absent.map(({ path, integrations }) => [path, integrations]), [['late.uvh5', 2]]); // prettier-ignore
+      assert.deepEqual(report.absent.map(({ path, integrations }) => [path, integrations]), [['late.uvh5', 2]]); // prettier-ignore
       const gap = await contents(join(folder, 'gap.uvh5'));
       assert.equal(gap.all.length, whole.all.length);
       const counts = gap.all.map((integration) => integration.counts.slice(integration.counts.length / 2));

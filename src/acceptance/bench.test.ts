@@ -8,7 +8,7 @@ const words = ['bench', 'channelise', '--backend', 'reference'];
 const isRow = (line: string): boolean => /^\d+ .* %/.test(line);
 
 describe('a bench', () => {
-  it('shows each row when it is measured, and ends when told to', async () => {
+  it('shows each row when it is measured, and ends when stopped', async () => {
     // Enough rounds that the cases after the first take much longer than a signal's delivery.
     const child = spawn(process.execPath, [program, ...words, '--rounds', '20'], {
       stdio: ['ignore', 'pipe', 'pipe'],

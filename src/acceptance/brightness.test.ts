@@ -156,7 +156,7 @@ describe('brightness', () => {
     });
   }
 
-  it('is told in the header, and X and Y are apart round the zenith too', async () => {
+  it('is in the header, and X and Y are apart round the zenith too', async () => {
     const source = { altDeg: 60, azDeg: 90, stokes: FLUX, beam: () => mwaDipole(60, 90, 150e6) };
     await writeKnownSky(file('sky.uvfits'), sky(150e6, [source]));
     await writeKnownSky(file('cal.uvfits'), sky(150e6, [{ altDeg: 90, azDeg: 0, stokes: FLUX }]));

@@ -50,7 +50,7 @@ describe('convergence', () => {
     assert.equal(rough.code, 0, rough.stderr);
   });
 
-  it('of some: the others are written and used, these are told and left out', async () => {
+  it('of some: the others are written and used, these are reported and left out', async () => {
     const whole = await corella(...calibrate, '-o', 'whole.json');
     assert.equal(whole.code, 0, whole.stderr);
     const counts = (await gainsIn('whole.json')).solutions.map(({ iterations }) => iterations);
@@ -73,8 +73,8 @@ describe('convergence', () => {
     }
     const json = await corella(...calibrate, ...most, '-o', 'some.json', '--overwrite', '--json');
     assert.equal(json.code, 2);
-    const told = z.object({ unconverged: z.array(z.unknown()) }).parse(JSON.parse(json.stdout));
-    assert.equal(told.unconverged.length, left);
+    const report = z.object({ unconverged: z.array(z.unknown()) }).parse(JSON.parse(json.stdout));
+    assert.equal(report.unconverged.length, left);
     const image = await corella('image', 'sky.uvfits', '--gains', 'some.json', '-o', 'some.fits');
     assert.equal(image.code, 0, image.stderr);
   });
@@ -98,7 +98,7 @@ describe('convergence', () => {
     assert.ok(Math.abs(peaks[0] / peaks[1] - 1) < 0.2, `${peaks.join(' and ')} Jy`);
   });
 
-  it('of channels unlike the others: told and left out', async () => {
+  it('of channels unlike the others: reported and left out', async () => {
     // A carrier of 100 kJy over eight channels at the model's own position: √(1 + 8 · 100 / 5) = 12.7 times the gain.
     const made = await corella('simulate', '--telescope', 'eda2', '--stations', '6', '--time', '2026-03-01T12:00:00Z', '--sources', 'spot@60:90:5000', '--rate', '100kHz', '--frequency', '160MHz', '--tone', '160.0125MHz:100000:60:90', '--duration', '60ms', '-o', 'tone.sigmf-meta', '--quiet'); // prettier-ignore
     assert.equal(made.code, 0, made.stderr);

@@ -131,7 +131,7 @@ async function write(path: string, points: readonly Point[]): Promise<void> {
   await writer.finish();
 }
 
-const told = z.looseObject({
+const reportSchema = z.looseObject({
   model: z.looseObject({ unexplained: z.number(), diffuse: z.string().optional() }),
 });
 
@@ -159,7 +159,7 @@ describe('a diffuse sky', () => {
     await write(join(folder, 'sky.uvfits'), [...hemisphere(), spot]);
   });
 
-  it('that the model lacks is told, and the gains are refused', async () => {
+  it('that the model lacks is reported, and the gains are refused', async () => {
     const ran = await calibrate();
     assert.equal(ran.code, 1, ran.stdout);
     assert.match(ran.stderr, /the model explains \d+ % of the sky's power|none of 2 solves converged/);
@@ -168,7 +168,7 @@ describe('a diffuse sky', () => {
   it('by the formula gives the gains that were put in', async () => {
     const ran = await calibrate('--diffuse', 'galaxy');
     assert.equal(ran.code, 0, ran.stderr);
-    const { model: found } = told.parse(JSON.parse(ran.stdout));
+    const { model: found } = reportSchema.parse(JSON.parse(ran.stdout));
     assert.equal(found.diffuse, 'galaxy');
     assert.ok(found.unexplained < 1e-3, ran.stdout);
     assert.ok((await worstGain()) < 0.03, String(await worstGain()));

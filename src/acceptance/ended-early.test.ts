@@ -60,12 +60,12 @@ describe('ended early', () => {
         child.kill(signal);
         const { by, stderr } = await end;
         assert.equal(by, code, stderr);
-        const told =
+        const match =
           /^corella: correlate: stopped by SIG[A-Z]+; v\.uvfits is whole and holds the (\d+) integrations that were finished\n$/m.exec(
             stderr,
           );
-        assert.ok(told, stderr);
-        assert.equal(await integrationsIn(folder, 'v.uvfits'), Number(told[1]));
+        assert.ok(match, stderr);
+        assert.equal(await integrationsIn(folder, 'v.uvfits'), Number(match[1]));
         assert.deepEqual((await readdir(folder)).sort(), [
           'v.uvfits',
           'voltages.sigmf-data',
@@ -91,10 +91,10 @@ describe('ended early', () => {
       assert.match(refused.stderr, /v\.uvh5: is there already; move it away, or give --overwrite/);
       const recovered = await corella(folder, 'recover', 'v.uvh5', '--overwrite');
       assert.equal(recovered.code, 0, recovered.stderr);
-      const told = /^v\.uvh5: (\d+) integrations? recovered\n$/.exec(recovered.stdout);
-      assert.ok(told, recovered.stdout);
-      assert.ok(Number(told[1]) > 0);
-      assert.equal(await integrationsIn(folder, 'v.uvh5'), Number(told[1]));
+      const match = /^v\.uvh5: (\d+) integrations? recovered\n$/.exec(recovered.stdout);
+      assert.ok(match, recovered.stdout);
+      assert.ok(Number(match[1]) > 0);
+      assert.equal(await integrationsIn(folder, 'v.uvh5'), Number(match[1]));
       // The state after live is killed in the middle of a write; and another run without finished integrations.
       const { size } = await stat(join(folder, 'v.uvh5'));
       await appendFile(join(folder, 'v.uvh5'), new Uint8Array(5000).fill(7));
@@ -102,7 +102,7 @@ describe('ended early', () => {
       const mended = await corella(folder, 'recover', 'v.uvh5');
       assert.match(
         mended.stdout,
-        new RegExp(`^v\\.uvh5: ${told[1]} integrations?, whole\n.*no integration was finished`),
+        new RegExp(`^v\\.uvh5: ${match[1]} integrations?, whole\n.*no integration was finished`),
       );
       assert.equal((await stat(join(folder, 'v.uvh5'))).size, size);
       await corella(folder, 'recover', 'v.uvh5', '--remove');

@@ -14,7 +14,7 @@ const spots = [
   { altDeg: 50, azDeg: 130, stokes: [60, 0, 0, 0] as const },
 ];
 const sources = spots.map(({ altDeg, azDeg, stokes: [jy] }, n) => `s${n}@${altDeg}:${azDeg}:${jy}`).join(',');
-const told = z.looseObject({
+const reportSchema = z.looseObject({
   solves: z.number(),
   worstResidual: z.number(),
   solutionsInTime: z.number(),
@@ -55,7 +55,7 @@ describe('gains every so often', () => {
     const ran = await calibrate('late.uvfits', '--solve-every', '4s', '--json');
     assert.equal(ran.code, 2, ran.stderr);
     assert.match(ran.stderr, /1 of 3 times have no gains: the model explains \d+ % of the sky's power there, at 2026-03-01T12:00:1\d/); // prettier-ignore
-    const found = told.parse(JSON.parse(ran.stdout));
+    const found = reportSchema.parse(JSON.parse(ran.stdout));
     assert.equal(found.solutionsInTime, 2);
     assert.equal(found.solves, 4);
     assert.ok(found.worstResidual < 0.05, ran.stdout);
@@ -79,7 +79,7 @@ describe('gains every so often', () => {
   it('count the solves of all stretches', async () => {
     const ran = await calibrate('good.uvfits', '--solve-every', '4s', '--json');
     assert.equal(ran.code, 0, ran.stderr);
-    const found = told.parse(JSON.parse(ran.stdout));
+    const found = reportSchema.parse(JSON.parse(ran.stdout));
     assert.deepEqual([found.solves, found.solutionsInTime, found.timesLeftOut], [6, 3, undefined]);
   });
 });

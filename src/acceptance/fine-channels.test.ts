@@ -170,7 +170,7 @@ void describe('channels made finer', () => {
     assert.match(voltages.stderr, /voltages have no channels yet; say how many with --channels/);
   });
 
-  void it('of voltages that were real: what mirrors the band below its edge is told, and van Vleck knows its channel', async () => {
+  void it('of voltages that were real: what mirrors the band below its edge gives a warning, and van Vleck knows its channel', async () => {
     const data = new Int8Array(INPUTS * 8 * 600);
     const random = randomStream(4, 'real');
     // Noise, and in both inputs a tone an eighth of a coarse channel above the edge, which is 150 MHz.

@@ -70,16 +70,16 @@ describe('two channels of sixteen hit', () => {
     const size = (gains: Float64Array, at: number): number => Math.hypot(gains[2 * at], gains[2 * at + 1]);
     assert.ok(size(wrong.gains, HIT[0] * 2 * STATIONS) > 5);
 
-    const told = (await corellaJson(
+    const report = (await corellaJson(
       ...['calibrate', 'hit.uvh5', ...SPOT, '--odd', '0', '--flag-interference', '-o', 'gains.json'],
     )) as { flags: { interference: number; byChannel: number[]; byInput: number[]; byTime: object[] } };
-    told.flags.byChannel.forEach((share, c) => {
+    report.flags.byChannel.forEach((share, c) => {
       if (HIT.includes(c)) assert.equal(share, 1, `channel ${c}`);
       // Here the gains of every channel are random, which is rougher than any real band.
       else assert.ok(share < 0.01, `channel ${c}: ${share}`);
     });
-    assert.equal(told.flags.byInput.length, 2 * STATIONS);
-    assert.equal(told.flags.byTime.length, 6);
+    assert.equal(report.flags.byInput.length, 2 * STATIONS);
+    assert.equal(report.flags.byTime.length, 6);
     const [found, clean] = [await readGainFile(path('gains.json')), await readGainFile(path('clean.json'))];
     for (let at = 0; at < CHANNELS * 2 * STATIONS; at++) {
       const isHit = HIT.includes(Math.floor(at / (2 * STATIONS)));
@@ -196,7 +196,7 @@ describe('a burst', () => {
     const all = await readAll('out.uvh5');
     return [all[7].asStored?.weights.filter((weight) => weight < 0).length ?? 0, said];
   };
-  it('that is of the sky for all one knows is told where it is taken', async () => {
+  it('that may be of the sky is reported where it is flagged', async () => {
     const [taken, said] = await takenAt('--flag-interference');
     assert.ok(taken > 1000);
     assert.match(
@@ -204,7 +204,7 @@ describe('a burst', () => {
       /2026-03-01T12:00:14\.000Z to 2026-03-01T12:00:16\.000Z, 16 of 16 channels: flagged.*\[flags\.burst\]/,
     );
   });
-  it('is left and told with --keep-bursts', async () => {
+  it('is left and reported with --keep-bursts', async () => {
     const [taken, said] = await takenAt('--flag-interference', '--keep-bursts');
     assert.equal(taken, 0);
     assert.match(said, /16 of 16 channels: kept/);
@@ -213,11 +213,11 @@ describe('a burst', () => {
 
 describe('a part', () => {
   it('of times and channels is what calibrate and apply take', async () => {
-    const told = await corellaJson(
+    const report = await corellaJson(
       ...['calibrate', 'clean.uvh5', ...SPOT, '--channels', '150.25MHz..150.65MHz', '-o', 'part.json'],
       ...['--times', '2026-03-01T12:00:02Z..2026-03-01T12:00:06Z'],
     );
-    assert.equal(told.integrations, 2);
+    assert.equal(report.integrations, 2);
     assert.deepEqual([...(await readGainFile(path('part.json'))).frequenciesHz], frequenciesHz.slice(3, 7));
     await corella(
       'apply',
@@ -242,7 +242,7 @@ describe('a part', () => {
     assert.match(ran.stderr, /--times: no integration of clean\.uvh5 is in that time/);
   });
 
-  it('flagged where nothing lies, or interference that is not there, is told', async () => {
+  it('flagged where nothing lies, or interference that is not there, gives a warning', async () => {
     const none = ['--flag', 'times=2020-01-01T00:00:00Z..2020-01-02T00:00:00Z'];
     const said = await corella('convert', 'clean.uvh5', 'none.uvh5', ...none, '--flag-interference', '1000');
     assert.match(said, /flagged as asked: nothing, .*\ninterference: none found/);
@@ -250,7 +250,7 @@ describe('a part', () => {
 });
 
 describe('values that are no numbers', () => {
-  it('are flags, counted and told', async () => {
+  it('are flags, counted and reported', async () => {
     await writeKnownSky(path('nan.uvfits'), {
       ...sky,
       added: (t, c, [i, j], [p, q]) =>
@@ -267,7 +267,7 @@ describe('values that are no numbers', () => {
   });
 });
 
-describe('values that nobody received', () => {
+describe('missing values', () => {
   it('are a warning of every command', async () => {
     await writeKnownSky(path('damaged.uvfits'), {
       ...sky,
@@ -331,7 +331,7 @@ describe('correlate', () => {
   });
 
   it('takes a stretch of a recording, keeps some channels and flags some', async () => {
-    const told = await corellaJson(
+    const report = await corellaJson(
       ...[
         'correlate',
         'full.sigmf-meta',
@@ -350,7 +350,7 @@ describe('correlate', () => {
       ],
     );
     // One pair of six twice, and all six at the second time.
-    assert.deepEqual(told.flags, { values: 18, asked: 8 });
+    assert.deepEqual(report.flags, { values: 18, asked: 8 });
     const all = await readAll('part.uvfits');
     assert.deepEqual([all.length, all[0].channels, all[0].start.fraction.toFixed(3)], [3, 1, '0.200']);
     // Pairs 00, 10, 11, 20, 21, 22: s0&s2 flagged everywhere, all at the second time.

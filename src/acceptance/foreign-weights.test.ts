@@ -64,8 +64,8 @@ void describe('weights that count no samples', () => {
       assert.match(wrong.stderr, /the model explains \d+ % of the sky's power, noise taken away/);
       const right = await calibrate(name, model(0), '--json');
       assert.equal(right.code, 0, right.stderr);
-      const told = (JSON.parse(right.stdout) as { model: { unexplained: number } }).model;
-      assert.ok(told.unexplained < 0.01, right.stdout);
+      const found = (JSON.parse(right.stdout) as { model: { unexplained: number } }).model;
+      assert.ok(found.unexplained < 0.01, right.stdout);
     });
 
   void it('a single autocorrelation that is missing hides nothing', async () => {
@@ -74,7 +74,7 @@ void describe('weights that count no samples', () => {
     assert.match(stderr, /the model explains \d+ % of the sky's power/);
   });
 
-  void it('without autocorrelations nobody knows, and that is said', async () => {
+  void it('are unknown without autocorrelations, with a warning', async () => {
     const { code, stdout, stderr } = await calibrate('crosses.uvh5', model(40));
     assert.equal(code, 0, stderr);
     assert.match(

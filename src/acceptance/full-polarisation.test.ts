@@ -80,7 +80,7 @@ describe('full polarisation', () => {
     await works('calibrate', 'field.uvfits', ...FIELD, ...POLARISED, '--polarisation', 'full', '-o', 'full.json'); // prettier-ignore
   });
 
-  it('20 % of leakage and any phases: I, Q, U and V of a source nobody solved on, within 1 % of I', async () => {
+  it('20 % of leakage and any phases: I, Q, U and V of a source outside the model, within 1 % of I', async () => {
     for (const gains of ['full.json', 'full.calh5']) {
       const made = await image(gains, 'full.fits');
       assert.equal(made.code, 0, made.stderr);

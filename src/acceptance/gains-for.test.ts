@@ -44,7 +44,7 @@ void describe('gains for these data', () => {
   for (const gains of ['gains.json', 'gains.calh5']) {
     void it(`${gains} are not applied twice`, async () => {
       const twice =
-        /nobody had calibrated, and these are in Jy: gains would be applied twice; take these data without gains/;
+        /uncalibrated data, and these are in Jy: gains would be applied twice; take these data without gains/;
       await refused(`apply once.uvh5 ${gains} twice.uvh5`, twice);
       await refused(`image once.uvh5 --gains ${gains} -o twice.fits --no-picture`, twice);
       await refused(
@@ -60,7 +60,7 @@ void describe('gains for these data', () => {
     await refused('apply raw.uvh5 again.json no.uvh5', /was solved from data in Jy, and these are not/);
   });
 
-  void it('of other frequencies are told, or refused outside their channels', async () => {
+  void it('of other frequencies give a warning, or are refused outside their channels', async () => {
     await writeKnownSky(join(folder, 'near.uvh5'), sky({ frequenciesHz: band(150.04e6) }));
     await writeKnownSky(join(folder, 'far.uvh5'), sky({ frequenciesHz: band(150.07e6) }));
     assert.match(
@@ -70,7 +70,7 @@ void describe('gains for these data', () => {
     await refused('apply far.uvh5 gains.json far-off.uvh5', /has no gains near 150.37 MHz/);
   });
 
-  void it('of another telescope with stations of the same names are told', async () => {
+  void it('of another telescope with stations of the same names give a warning', async () => {
     await writeKnownSky(join(folder, 'other.uvh5'), sky({ telescope: { name: 'elsewhere' } }));
     assert.match(
       await done('apply other.uvh5 gains.json others.uvh5'),
@@ -79,7 +79,7 @@ void describe('gains for these data', () => {
     assert.doesNotMatch(await done('apply raw.uvh5 gains.json once.uvh5 --overwrite'), /\[gains\.other-/);
   });
 
-  void it('by a model through another beam than the image is divided by are told', async () => {
+  void it('by a model through another beam than the image is divided by give a warning', async () => {
     const image = (element: string): Promise<string> =>
       done(
         `image raw.uvh5 --gains gains.json --beam-corrected --element ${element} -o beam.fits --no-picture --overwrite`,

@@ -160,7 +160,7 @@ describe('gains of an observation', () => {
       ['{ gains: x.json, delays-out: c.json }', '', /products\.gains\.delays-out: needs delays/],
       ['{ gains: x.json }', 'front: { channels: 8 }\n', /front: is for voltages/],
       ['{ gains: x.json }', 'gains: gains.json\n', /gains\.file: gains calibrate images/],
-      ['{ gains: x.json, reference: nobody }', '', /products\.gains\.reference: 'nobody' is no station/],
+      ['{ gains: x.json, reference: unknown }', '', /products\.gains\.reference: 'unknown' is no station/],
       ['{ gains: x.json, odd: 0.5 }', '', /products\.gains\.odd: 0\.5 is not a factor/],
       ['{ gains: x.json, channels: [80] }', '', /products\.gains\.channels: /],
     ] as const;

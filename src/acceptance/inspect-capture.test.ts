@@ -134,7 +134,7 @@ describe('inspect of a capture', () => {
       assert.match(stdout, /ticks +25000 to 25002 in steps of 1, 25 kHz/);
       assert.match(
         stdout,
-        /time +not told by the packets: tick 0 is the second at which the F-engines were started/,
+        /time +not in the packets: tick 0 is the second at which the F-engines were started/,
       );
       assert.match(stdout, /lost +none/);
       const picture = await corella(folder, 'inspect', 'capture.pcap', '--picture', 'x.png');

@@ -14,7 +14,7 @@ const SPECTRA = 256 * 16;
 const SAMPLES = (SPECTRA + 7) * CHANNELS;
 const LIKE = 0.3;
 
-interface Told {
+interface Report {
   readonly taken: number;
   readonly samples: number;
   readonly byChannel: readonly number[];
@@ -74,11 +74,11 @@ void describe('interference in voltages', () => {
     for (const added of ['nothing', 'radar', 'pulse'] as const) await record(folder, added, added);
   });
 
-  const correlate = async (name: string, ...words: string[]): Promise<Told | undefined> => {
+  const correlate = async (name: string, ...words: string[]): Promise<Report | undefined> => {
     const line = `correlate ${name}.sigmf-meta --telescope array.json --channels ${CHANNELS} --integration 1min -o out.uvh5 --overwrite --json`;
     const { code, stdout, stderr } = await corellaHere(folder, ...line.split(' '), ...words);
     assert.equal(code, 0, stderr);
-    return (JSON.parse(stdout) as { interference?: Told }).interference;
+    return (JSON.parse(stdout) as { interference?: Report }).interference;
   };
 
   /** For each channel the mean product of all pairs, and the samples of one of them. */
@@ -108,12 +108,12 @@ void describe('interference in voltages', () => {
     const clean = await products();
     await correlate('radar');
     const spoilt = await products();
-    const told = await correlate('radar', '--kurtosis');
+    const report = await correlate('radar', '--kurtosis');
     const flagged = await products();
-    assert.ok(told);
-    assert.ok(told.byChannel[6] > 0.97 * SPECTRA * STATIONS, told.byChannel.join(' '));
+    assert.ok(report);
+    assert.ok(report.byChannel[6] > 0.97 * SPECTRA * STATIONS, report.byChannel.join(' '));
     for (const c of [0, 1, 2, 3, 4])
-      assert.ok(told.byChannel[c] < 0.02 * SPECTRA * STATIONS, told.byChannel.join(' '));
+      assert.ok(report.byChannel[c] < 0.02 * SPECTRA * STATIONS, report.byChannel.join(' '));
     // Each count is the number of samples that both stations of a pair still have.
     assert.equal(clean.counts[6], SPECTRA);
     assert.ok(flagged.counts[6] < 0.06 * SPECTRA && flagged.counts[0] > 0.95 * SPECTRA);
@@ -123,7 +123,7 @@ void describe('interference in voltages', () => {
     assert.ok(Math.abs(mean(flagged) / mean(clean) - 1) < 0.01, `${mean(flagged)} of ${mean(clean)}`);
   });
 
-  void it('a pulse that is everywhere is kept and told, and taken when told to', async () => {
+  void it('a pulse that is everywhere is kept and reported, and flagged with its option', async () => {
     const kept = await correlate('pulse', '--kurtosis');
     assert.deepEqual(
       kept?.episodes.map(({ kind, fate }) => `${kind} ${fate}`),
@@ -138,7 +138,7 @@ void describe('interference in voltages', () => {
     const line = `channelise radar.sigmf-meta --channels ${CHANNELS} --kurtosis -o c.sigmf-meta --json`;
     const { code, stdout, stderr } = await corellaHere(folder, ...line.split(' '));
     assert.equal(code, 0, stderr);
-    const { interference } = JSON.parse(stdout) as { interference: Told };
+    const { interference } = JSON.parse(stdout) as { interference: Report };
     assert.ok(interference.byChannel[6] > 0.97 * SPECTRA * STATIONS);
     const alone = await corellaHere(
       folder,

@@ -77,10 +77,10 @@ describe('JSON', () => {
 
   it('of every command is as documented', async () => {
     const sections = documented;
-    const untold = [...sections.keys()].filter((title) => !shown.some(([section]) => section === title));
+    const notShown = [...sections.keys()].filter((title) => !shown.some(([section]) => section === title));
     assert.deepEqual(
       // telescope asks questions; its document is in roof.test.
-      untold.filter((title) => !title.startsWith('live') && title !== 'telescope'),
+      notShown.filter((title) => !title.startsWith('live') && title !== 'telescope'),
       [],
       'every section is shown',
     );
@@ -134,10 +134,10 @@ describe('JSON', () => {
         if (always && !keys.includes(field)) faults.add(`${event}: \`${field}\` is not printed`);
     }
     assert.deepEqual([...faults], []);
-    const told = [...sections.keys()].flatMap((title) => /^live: (.+)$/.exec(title)?.[1] ?? []);
+    const events = [...sections.keys()].flatMap((title) => /^live: (.+)$/.exec(title)?.[1] ?? []);
     // Every image here has data, so the event for an empty one does not occur.
     assert.deepEqual(
-      told.filter((event) => !seen.has(event)),
+      events.filter((event) => !seen.has(event)),
       ['no-image'],
     );
   });

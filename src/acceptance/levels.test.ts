@@ -191,14 +191,14 @@ void describe('a level that changes', () => {
   const run = async (line: string): Promise<{ code: number; stdout: string; stderr: string }> =>
     corellaHere(folder, ...`${line} --overwrite`.split(' '));
   const CORRELATE = 'correlate falls.sigmf-meta --telescope none --channels 8 --bits 4';
-  interface Told {
+  interface Report {
     readonly level: { readonly outputRms: number; readonly silentSamples: number };
     readonly rounded: { readonly weak: number; readonly heard: number; readonly leastRms: number };
   }
 
-  void it('is measured behind a silent beginning, and told where it falls', async () => {
+  void it('is measured behind a silent beginning, and reported where it falls', async () => {
     const { stdout } = await run(`${CORRELATE} --integration 250ms -o a.uvh5 --json`);
-    const { level, rounded } = JSON.parse(stdout) as Told;
+    const { level, rounded } = JSON.parse(stdout) as Report;
     assert.equal(level.silentSamples, SILENT);
     assert.ok(Math.abs(level.outputRms - 2.5) < 1e-9);
     assert.deepEqual([rounded.weak, rounded.heard], [16, 16]);
@@ -220,9 +220,9 @@ void describe('a level that changes', () => {
     );
   });
 
-  void it('is told by channelise too, which sums nothing', async () => {
+  void it('is reported by channelise too, which sums nothing', async () => {
     const CHANNELISE = 'channelise falls.sigmf-meta --channels 8 --bits 4 -o w.sigmf-meta';
-    const { rounded } = JSON.parse((await run(`${CHANNELISE} --json`)).stdout) as Told;
+    const { rounded } = JSON.parse((await run(`${CHANNELISE} --json`)).stdout) as Report;
     assert.deepEqual([rounded.weak, rounded.heard], [16, 16]);
     assert.ok(rounded.leastRms < 0.3, String(rounded.leastRms));
     const { stdout } = await run(CHANNELISE);
@@ -232,7 +232,7 @@ void describe('a level that changes', () => {
     // Floats are not rounded.
     const floats = JSON.parse(
       (await run(`${CHANNELISE.replace('4', 'float')} --json`)).stdout,
-    ) as Partial<Told>;
+    ) as Partial<Report>;
     assert.equal(floats.rounded, undefined);
   });
 

@@ -106,12 +106,12 @@ const trials = [
 const card = describeCuda().present ? ['cuda'] : [];
 
 describe('live equals batch', () => {
-  for (const [format, recording, stations, told, channels, every] of trials)
+  for (const [format, recording, stations, options, channels, every] of trials)
     for (const backend of [...(format === 'chips' ? ['reference', 'cpu'] : ['cpu']), ...card])
       it(`${format} with loss, duplicates, reordering and damage, on ${backend}: sums and counts bit for bit`, async () => {
         const name = `${format}-${backend}`;
         await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
-        const summary = await live('--from', `${name}.pcap`, '--format', format, ...told, '--telescope', 'lwasv', '--stations', stations, ...channels, ...sumsEvery(every), '-o', `${name}.uvh5`, '--backend', backend); // prettier-ignore
+        const summary = await live('--from', `${name}.pcap`, '--format', format, ...options, '--telescope', 'lwasv', '--stations', stations, ...channels, ...sumsEvery(every), '-o', `${name}.uvh5`, '--backend', backend); // prettier-ignore
         await ran('correlate', `${name}-truth.sigmf-meta`, ...channels, ...sumsEvery(every), '-o', `${name}-batch.uvh5`, '--backend', backend); // prettier-ignore
         accountHolds(summary);
         assert.ok(summary.packets.outcomes.duplicate > 0 && summary.packets.outcomes.invalid > 0);
@@ -140,13 +140,13 @@ describe('live equals batch', () => {
       });
 
   for (const backend of card)
-    for (const [format, recording, , told] of trials.slice(0, 3))
+    for (const [format, recording, , options] of trials.slice(0, 3))
       for (const road of [[], ['--direct'], ['--direct', '--flag', '3,8-9']])
         it(`${format} with loss on ${backend}, images ${road.join(' ')} and integrations: sums and counts bit for bit`, async () => {
           const name = `${format}-images-${road.length}`;
           const flags = road.slice(1);
           await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
-          const summary = await live('--from', `${name}.pcap`, '--format', format, ...told, ...ARRAY, ...SUMS, '-o', `${name}.uvh5`, '--image', '20ms', '--picture', `${name}.png`, ...road, '--backend', backend); // prettier-ignore
+          const summary = await live('--from', `${name}.pcap`, '--format', format, ...options, ...ARRAY, ...SUMS, '-o', `${name}.uvh5`, '--image', '20ms', '--picture', `${name}.png`, ...road, '--backend', backend); // prettier-ignore
           await ran('correlate', `${name}-truth.sigmf-meta`, ...SUMS, ...flags, '-o', `${name}-batch.uvh5`, '--backend', 'cpu'); // prettier-ignore
           assert.ok(summary.card && summary.card.blocks > 0, 'packets went straight to the card');
           assert.ok(summary.images >= 15);
@@ -246,8 +246,8 @@ describe('a night outlives', () => {
     assert.ok(summary.packets.outcomes.late <= 2, JSON.stringify(summary.packets.outcomes));
   });
 
-  it('a restart after which nobody knows the time: what comes is left out, and told', async () => {
-    const lines = (await ran('live', '--from', 'restart.pcap', '--epoch', START, ...ARRAY, '-o', 'untold.uvh5', '--integration', '40ms', '--json')).trim().split('\n'); // prettier-ignore
+  it('a restart after which the time is unknown: what comes is left out, with a warning', async () => {
+    const lines = (await ran('live', '--from', 'restart.pcap', '--epoch', START, ...ARRAY, '-o', 'unknown.uvh5', '--integration', '40ms', '--json')).trim().split('\n'); // prettier-ignore
     const summary = JSON.parse(lines[lines.length - 1]) as Summary & {
       readonly packets: { readonly untimedBlocks: number };
     };
@@ -255,7 +255,7 @@ describe('a night outlives', () => {
     assert.deepEqual([summary.sessions, summary.files.length], [1, 1]);
     assert.ok(summary.packets.untimedBlocks > 0);
     assert.ok(lines.some((line) => line.includes('left out') && line.includes('--epoch')));
-    const last = (await integrationsIn('untold.uvh5')).at(-1);
+    const last = (await integrationsIn('unknown.uvh5')).at(-1);
     assert.ok(last && last.start.unixSeconds + last.start.fraction < Date.parse(START) / 1000 + 0.2);
   });
 

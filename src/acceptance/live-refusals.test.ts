@@ -65,7 +65,7 @@ describe('live refuses before the first packet', () => {
     ['--image 1s --integration 1500ms', /no whole number of images/],
     ['--image 300ms --integration 1s', /like 0\.9s/],
     ['--image 1s --gains nothing.json', /nothing\.json: there is no such file/],
-    ['--image 1s --sources nobody', /'nobody' is not one we know/],
+    ['--image 1s --sources unknown', /'unknown' is not one we know/],
     ['--image 1s --field 400', /--field: .*400/],
   ];
   for (const [options, why] of cases) it(options, () => refused(`live ${LISTEN} ${options}`, why));
@@ -163,7 +163,7 @@ it('the sources of a sky model are marked, as --help says', async () => {
   assert.match(stdout, /1 drawn/);
 });
 
-it('a capture that is cut short gives what it holds, and is told', async () => {
+it('a capture that is cut short gives what it holds, with a warning', async () => {
   const { code, stdout } = await here(
     ...words(`live ${CAPTURE.replace('c.pcap', 'cut.pcap')} -o cut.uvh5 --quiet`),
   );
@@ -171,7 +171,7 @@ it('a capture that is cut short gives what it holds, and is told', async () => {
   assert.match(stdout, /the capture ends early, at byte \d+: the capture ends inside a record/);
 });
 
-it('frames of a capture that are no whole datagram are told, and why where there is nothing else', async () => {
+it('frames of a capture that are no whole datagram are counted, and explained where there is nothing else', async () => {
   const of = (name: string): string => `live ${CAPTURE.replace('c.pcap', name)} -o frames.uvh5 --overwrite`;
   const { code, stdout } = await here(...words(`${of('some.pcap')} --quiet`));
   assert.equal(code, 0);

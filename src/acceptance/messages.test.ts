@@ -27,7 +27,7 @@ describe('messages', () => {
     await made('correlate one.sigmf-meta --channels 8 -o one.uvfits --quiet');
   });
 
-  async function told(words: string, line: string | RegExp): Promise<void> {
+  async function prints(words: string, line: string | RegExp): Promise<void> {
     const there = (await readdir(folder)).sort();
     const { code, stderr } = await corella(`${words} --quiet`);
     assert.equal(code, 1, words);
@@ -46,65 +46,65 @@ describe('messages', () => {
       `calibrate t.uvfits ${MODEL}`,
     ]) {
       const ending = command.startsWith('calibrate') ? ', ending in .json' : '';
-      await told(`${command} -o ''`, `--out: "" is empty; give the path of a file to write${ending}`);
+      await prints(`${command} -o ''`, `--out: "" is empty; give the path of a file to write${ending}`);
       for (const name of ['.', '..', './'])
-        await told(
+        await prints(
           `${command} -o ${name}`,
           `--out: "${name}" is a folder; give the path of a file to write${ending}`,
         );
     }
-    await told("demo -o ''", '--out: "" is empty; give the name of a folder');
+    await prints("demo -o ''", '--out: "" is empty; give the name of a folder');
   });
 
   it('frequencies, integrations, seeds', async () => {
-    await told(
+    await prints(
       `simulate --frequency 5000GHz -o x.sigmf-meta`,
       "simulate: the band's middle in Hz (--frequency) is 5000000000000; give a number from 0 to 1000000000000",
     );
-    await told(
+    await prints(
       'simulate --frequency 100kHz -o x.sigmf-meta',
       /the band of 1\.6 MHz around 100 kHz reaches below zero; give a higher frequency/,
     );
     for (const which of ['all', '-1', '1.5'])
-      await told(
+      await prints(
         `image t.uvfits --integration-number ${which} -o x.fits`,
         new RegExp(
           `^corella: --integration-number: "?${which}"? .*; give the number of an integration, from 0, or sum$`,
         ),
       );
-    await told(
+    await prints(
       'simulate --seed 12345678901234567890 -o x.sigmf-meta',
       /^corella: --seed: 12345678901234567000 is not allowed; give a whole number/,
     );
-    await told(
+    await prints(
       'simulate --seed -1 -o x.sigmf-meta',
       '--seed: -1 is out of range; give a whole number, at least 0',
     );
-    await told(
+    await prints(
       'simulate --seed 1.5 -o x.sigmf-meta',
       '--seed: 1.5 is not allowed; give a whole number, at least 0',
     );
   });
 
   it('units that were forgotten, or stand apart', async () => {
-    await told(
+    await prints(
       'simulate --rate 1.6 -o x.sigmf-meta',
       '--rate, --duration: 100 ms at 1.6 Hz hold no sample; give a higher rate, like 1.6MHz, or a longer duration',
     );
-    await told(
+    await prints(
       'simulate --duration 10 ms -o x.sigmf-meta',
       "simulate: 'ms' stands apart from its number; write 10ms",
     );
-    await told(
+    await prints(
       'correlate --integration 10 ms t.sigmf-meta -o x.uvfits',
       "correlate: 'ms' stands apart from its number; write 10ms",
     );
-    await told('simulate 10', "simulate: '10' is an unexpected argument; it takes options alone");
-    await told(
+    await prints('simulate 10', "simulate: '10' is an unexpected argument; it takes options alone");
+    await prints(
       'correlate t.sigmf-meta t.uvfits',
       "correlate: 't.uvfits' is an unexpected argument; it takes recording and options",
     );
-    await told(
+    await prints(
       'image t.uvfits --field 4parsec -o x.fits',
       /^corella: --field: "4parsec" is not an angle; give an angle, like 30arcsec, 2arcmin or plain degrees/,
     );
@@ -122,51 +122,51 @@ describe('messages', () => {
   });
 
   it('too little left to calibrate', async () => {
-    await told(
+    await prints(
       `calibrate t.uvfits ${MODEL} --odd 1`,
       '--odd: 1 is not a factor; give a number above 1, like 4, or 0 to keep all inputs',
     );
-    await told(
+    await prints(
       `calibrate t.uvfits ${MODEL} --odd 0.5`,
       '--odd: 0.5 is not a factor; give a number above 1, like 4, or 0 to keep all inputs',
     );
-    await told(
+    await prints(
       `calibrate t.uvfits ${MODEL} --odd 1.000001`,
       /^corella: --odd: 1\.000001 leaves \d of 4 inputs of a polarisation, where gains take three; give a larger factor/,
     );
-    await told(
+    await prints(
       `calibrate t.uvfits ${MODEL} --min-baseline 1e6`,
       /^corella: --min-baseline: no baseline is as long as 1000000 m; give less than \d+\.\d m, the longest$/,
     );
-    await told(`calibrate t.uvfits ${MODEL} --flag 0-7`, '--flag: 0-7 leave out every input; keep some');
-    await told(
+    await prints(`calibrate t.uvfits ${MODEL} --flag 0-7`, '--flag: 0-7 leave out every input; keep some');
+    await prints(
       'correlate t.sigmf-meta --channels 8 --flag 0-7 -o x.uvfits',
       '--flag: 0-7 leave out every input; keep some',
     );
-    await told(
+    await prints(
       `calibrate one.uvfits ${MODEL}`,
       'calibrate: 1 station is too few; gains take at least three stations',
     );
-    await told(
+    await prints(
       'plan --stations 1 --card h200',
       'plan: 1 station is too few; gains take at least three stations',
     );
-    await told(
+    await prints(
       'image one.uvfits -o x.fits',
       'one.uvfits: one station has no baselines; image its recording directly (corella image --direct)',
     );
   });
 
   it('options by their own names', async () => {
-    await told(
+    await prints(
       'simulate --noise -1 -o x.sigmf-meta',
       /^corella: --noise: -1 is out of range; give a number, at least 0 Jy/,
     );
-    await told(
+    await prints(
       'simulate --drop 2 -o x.sigmf-meta',
       /^corella: --drop: 2 is out of range; give a number, from 0 to 1$/,
     );
-    await told(
+    await prints(
       'correlate t.sigmf-meta --passband 90 -o x.uvfits',
       /--passband: 90 is out of range; give a number, from 0\.1 to 10 channels$/,
     );
@@ -183,61 +183,61 @@ describe('messages', () => {
       [(text: string) => text.replace(/"core:datatype": "[^"]*",/, ''), 'core:datatype is missing'],
     ] as const) {
       await writeFile(file('odd.sigmf-meta'), change(meta));
-      await told(
+      await prints(
         'inspect odd.sigmf-meta',
         `odd.sigmf-meta: is not SigMF metadata (global.${words}); correct that key or record again`,
       );
     }
     await writeFile(file('tel.json'), '{"name": "x"}');
-    await told(
+    await prints(
       'simulate --telescope tel.json',
       /tel\.json, line 1: "title" is missing; correct the description/,
     );
     await writeFile(file('g.json'), '{"format": "corella-gains", "version": 2}');
-    await told(
+    await prints(
       'image t.uvfits --gains g.json -o x.fits',
       'g.json: is not a gains file (version is 2 where 1 belongs); make one with corella calibrate',
     );
   });
 
   it('places where nothing can be written, before the work', async () => {
-    await told(
+    await prints(
       'inspect t.sigmf-meta --picture /proc/x.png',
       '/proc/x.png: cannot be written: the system makes no files in /proc; name a place on a disk',
     );
-    await told(
+    await prints(
       'image t.uvfits -o /proc/x.fits',
       '/proc/x.fits: cannot be written: the system makes no files in /proc; name a place on a disk',
     );
-    await told(
+    await prints(
       'demo -o /proc/demo',
       '/proc/demo: the folder cannot be made: the system makes none there; name a place that may be written',
     );
   });
 
   it('no other recording for one of a short name', async () => {
-    await told('inspect u.sigmf-data', /u\.sigmf-data: there is no such file; (?!did you mean)/);
-    await told('inspect t', /did you mean t\.sigmf-meta\?$/);
-    await told('inspect t.sigmf-dta', /did you mean t\.sigmf-data\?$/);
+    await prints('inspect u.sigmf-data', /u\.sigmf-data: there is no such file; (?!did you mean)/);
+    await prints('inspect t', /did you mean t\.sigmf-meta\?$/);
+    await prints('inspect t.sigmf-dta', /did you mean t\.sigmf-data\?$/);
   });
 
   it('one set of limits for plan and image', async () => {
-    await told(
+    await prints(
       'plan --card h200 --pixels 8',
       '--pixels: 8 is out of range; give a whole number, from 16 to 32768',
     );
-    await told('plan --card h200 --pixels 131', 'plan: 131 pixels; give an even number such as 132');
-    await told(
+    await prints('plan --card h200 --pixels 131', 'plan: 131 pixels; give an even number such as 132');
+    await prints(
       'image t.uvfits --pixels 8 -o x.fits',
       '--pixels: 8 is out of range; give a whole number, from 16 to 32768',
     );
-    await told(
+    await prints(
       'plan --card h200 --pixels 1026',
       /^corella: plan: pixels is 1026; give a whole number from 16 to 1024$/,
     );
     await made('plan --card h200 --pixels 1024');
     await made('image t.uvfits --pixels 1024 --no-picture -o most.fits --quiet');
-    await told('plan --card h200 --telescope mwa128', /where 128 pixels give 128; take --field [\d.]+$/);
+    await prints('plan --card h200 --telescope mwa128', /where 128 pixels give 128; take --field [\d.]+$/);
     const { stderr } = await corella('plan --card h200 --telescope hera350 --pixels 64');
     const [, pixels] = /take --pixels (\d+) or --field/.exec(stderr) ?? [];
     await made(`plan --card h200 --telescope hera350 --pixels ${pixels}`);
@@ -255,7 +255,7 @@ describe('messages', () => {
     data[100] ^= 1;
     await writeFile(file('changed.sigmf-data'), data);
     await writeFile(file('changed.sigmf-meta'), await readFile(file('t.sigmf-meta')));
-    await told(
+    await prints(
       'inspect changed.sigmf-meta --whole',
       'changed.sigmf-data: does not match core:sha512 in its metadata; the data was changed or damaged: copy the pair again',
     );
@@ -279,7 +279,7 @@ describe('messages', () => {
     await made('correlate t.sigmf-meta --channels 8 -o link.uvfits --quiet');
     assert.ok((await lstat(file('link.uvfits'))).isSymbolicLink());
     assert.ok((await lstat(file('disk/there.uvfits'))).isFile());
-    await told('correlate t.sigmf-meta --channels 8 -o link.uvfits', /link\.uvfits: is there already/);
+    await prints('correlate t.sigmf-meta --channels 8 -o link.uvfits', /link\.uvfits: is there already/);
     await made('correlate t.sigmf-meta --channels 8 -o link.uvfits --overwrite --quiet');
     assert.ok((await lstat(file('link.uvfits'))).isSymbolicLink());
     assert.deepEqual(await readdir(file('disk')), ['there.uvfits']);

@@ -191,8 +191,8 @@ describe('an array of unlike stations', () => {
       elements: { s0: 'mwa-dipole', s3: 'mwa-dipole', s6: 'mwa-dipole', '*': 'cosine:3' },
     };
     await writeFile(join(folder, 'mixed-array.json'), JSON.stringify(description));
-    await corella('calibrate', 'sky.uvfits', ...SPOTS, '--telescope', 'mixed-array.json', '-o', 'told.json');
-    assert.ok((await worstGain('told.json')) < 1e-4);
+    await corella('calibrate', 'sky.uvfits', ...SPOTS, '--telescope', 'mixed-array.json', '-o', 'given.json');
+    assert.ok((await worstGain('given.json')) < 1e-4);
     await corella('calibrate', 'sky.uvfits', ...SPOTS, ...MIXED, '--polarisation', 'full', '-o', 'full.json');
     assert.ok((await worstGain('full.json')) < 1e-3);
     await writeFile(join(folder, 'odd.json'), JSON.stringify({ ...description, elements: { s9: 'none' } }));
@@ -278,7 +278,7 @@ describe('an array of unlike stations', () => {
   it('refuses what it does not understand', async () => {
     for (const [element, reason] of [
       ['s0=mwa-dipole', /--element: says nothing of s1/],
-      ['nobody=none,*=none', /'nobody' is no station here/],
+      ['unknown=none,*=none', /'unknown' is no station here/],
       ['s0=,*=none', /'s0=' is not understood/],
       ['s0=none,s0=hera,*=none', /'s0' is there twice/],
     ] as const) {

@@ -20,7 +20,7 @@ const ended = (child: ReturnType<typeof spawn>): Promise<number | string> =>
   });
 
 describe('output', () => {
-  it('that nobody reads any more is no fault', async () => {
+  it('whose reader has gone is no fault', async () => {
     const child = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     let stderr = '';
     child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
@@ -29,7 +29,7 @@ describe('output', () => {
     assert.equal(stderr, '');
   });
 
-  it('on a full disk is told in one line', { skip: hasFull ? false : 'no /dev/full here' }, async () => {
+  it('on a full disk is one error line', { skip: hasFull ? false : 'no /dev/full here' }, async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [program, 'devices'], { stdio: ['ignore', full, 'pipe'] });
     closeSync(full);

@@ -7,7 +7,7 @@ import { corella, withFolder } from './corella.js';
 const words = /1\.(4|3999\d*) GHz is outside the band of lwasv, 3 MHz to 88 MHz/;
 const short = ['--telescope', 'lwasv', '--stations', '4', '--rate', '100kHz', '--duration', '40ms'];
 
-it('a band outside the telescope’s is told, and one that reaches into it is not', () =>
+it('a band outside the telescope’s gives a warning, and one that reaches into it does not', () =>
   withFolder(async (folder) => {
     const run = async (...line: string[]): Promise<string> => {
       const { code, stdout, stderr } = await corella(folder, ...line);

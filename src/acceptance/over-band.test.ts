@@ -20,7 +20,7 @@ const behind =
     const gain: Complex = [size * Math.cos(angle), size * Math.sin(angle)];
     return [gain, NONE, NONE, gain];
   };
-const told = z.looseObject({
+const reportSchema = z.looseObject({
   medianResidual: z.number(),
   model: z.looseObject({ unexplained: z.number().nullable() }),
   overMisfit: z.object({ free: z.number(), shaped: z.number(), lost: z.number() }),
@@ -33,7 +33,7 @@ describe('gains over the band', () => {
   const sources = 's0@70:20:100,s1@50:130:60';
   const calibrate = (name: string, ...more: string[]) =>
     corellaHere(folder, 'calibrate', `${name}.uvfits`, '--sources', sources, '-o', 'gains.json', '--overwrite', '--quiet', ...more); // prettier-ignore
-  const json = (text: string) => told.parse(JSON.parse(text));
+  const json = (text: string) => reportSchema.parse(JSON.parse(text));
 
   before(async () => {
     const sky = { stations: STATIONS, radiusM: 40, frequenciesHz, sources: spots, noiseJy: 0.1 };
@@ -47,7 +47,7 @@ describe('gains over the band', () => {
       await writeKnownSky(join(folder, `${name}.uvfits`), { ...sky, jones });
   });
 
-  it('fit where the band is level, and are told and refused where cables are not', async () => {
+  it('fit where the band is level, and are reported and refused where cables are not', async () => {
     const level = await calibrate('level', '--over', 'band', '--json');
     assert.equal(level.code, 0, level.stderr);
     assert.ok(
@@ -68,7 +68,7 @@ describe('gains over the band', () => {
     assert.ok(solutions.some(({ residual }) => residual > 0.4));
   });
 
-  it('by delays are told where sizes change too', async () => {
+  it('by delays give a warning where sizes change too', async () => {
     const right = await calibrate('long', '--over', 'delay', '--json');
     assert.equal(right.code, 0, right.stderr);
     assert.ok(json(right.stdout).medianResidual < 0.02, right.stdout);

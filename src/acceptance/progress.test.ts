@@ -44,7 +44,7 @@ describe('progress', () => {
     assert.match(wide, /write .*%.*: wide\.fits/);
   });
 
-  it('leaves the picture out where nobody looks', async () => {
+  it('leaves the picture out without a terminal', async () => {
     for (const [out, how] of [
       ['a', '--centre zenith'],
       ['b', '--field 30 --pixels 64 --centre zenith'],

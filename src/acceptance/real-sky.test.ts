@@ -87,7 +87,7 @@ describe('the real sky', () => {
   });
 
   /** Output of calibrate --json on its model. */
-  const told = z.looseObject({
+  const reportSchema = z.looseObject({
     worstResidual: z.number(),
     model: z.looseObject({
       unexplained: z.number(),
@@ -95,11 +95,11 @@ describe('the real sky', () => {
     }),
   });
   const calibrated = async (path: string, ...words: readonly string[]) => {
-    let found: z.infer<typeof told> | undefined;
+    let found: z.infer<typeof reportSchema> | undefined;
     await withFolder(async (folder) => {
       const ran = await corella(folder, 'calibrate', path, '--sources', 'Sun', '--json', ...words);
       assert.equal(ran.code, 0, ran.stderr);
-      found = told.parse(JSON.parse(ran.stdout));
+      found = reportSchema.parse(JSON.parse(ran.stdout));
     });
     assert.ok(found);
     return found;

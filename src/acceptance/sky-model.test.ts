@@ -11,7 +11,7 @@ import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import { corellaHere } from './corella.js';
 import { knownTelescope, randomGains, writeKnownSky, type KnownSky } from './known-sky.js';
 
-const told = z.looseObject({
+const reportSchema = z.looseObject({
   worstResidual: z.number(),
   crossHand: z.looseObject({ how: z.string() }),
   sources: z.array(z.string()),
@@ -44,7 +44,7 @@ it('a sky model by file describes the sky that a formula wrote', async () => {
   const calibrate = async (model: string) => {
     const ran = await corellaHere(folder, 'calibrate', 'sky.uvfits', '--sources', model, '--json', '--accept-model', '-o', 'g.json', '--overwrite'); // prettier-ignore
     assert.equal(ran.code, 0, ran.stderr);
-    return told.parse(JSON.parse(ran.stdout));
+    return reportSchema.parse(JSON.parse(ran.stdout));
   };
   const right = await calibrate('model.txt');
   // No noise: the residual is the error of positions and shapes, and float32 of the file.
@@ -83,7 +83,7 @@ it('calibrators are named by their catalogue numbers, and have the places and fl
     corellaHere(folder, 'calibrate', 'sky.uvfits', '--json', '-o', 'g.json', '--overwrite', ...words);
   const ran = await calibrate('--sources', '3C196,3C147');
   assert.equal(ran.code, 0, ran.stderr);
-  const { worstResidual, sources } = told.parse(JSON.parse(ran.stdout));
+  const { worstResidual, sources } = reportSchema.parse(JSON.parse(ran.stdout));
   assert.deepEqual(sources.sort(), ['3C147', '3C196']);
   // Perley & Butler (2017) and Scaife & Heald differ by a few per cent; gains absorb the common part.
   assert.ok(worstResidual < 0.03, String(worstResidual));
@@ -91,6 +91,8 @@ it('calibrators are named by their catalogue numbers, and have the places and fl
   for (let at = 0; at < gains.length; at += 2)
     assert.ok(Math.abs(Math.hypot(gains[at], gains[at + 1]) - 1) < 0.03, `gain ${at / 2}`);
   // One of them alone leaves the fringes of the other.
-  const alone = told.parse(JSON.parse((await calibrate('--sources', '3C196', '--accept-model')).stdout));
+  const alone = reportSchema.parse(
+    JSON.parse((await calibrate('--sources', '3C196', '--accept-model')).stdout),
+  );
   assert.ok(alone.worstResidual > 0.3, String(alone.worstResidual));
 });

@@ -164,8 +164,8 @@ async function imaged(folder: string, out: string, ...words: readonly string[]):
   const common = ['--pixels', '128', '--no-picture', '--json', '-o', out];
   const { code, stdout, stderr } = await corellaHere(folder, 'image', ...words, ...common);
   assert.equal(code, 0, stderr);
-  const told = JSON.parse(stdout) as Pick<Imaged, 'peak' | 'tracked'>;
-  return { ...told, awayDeg: separationDeg(await brightestIn(join(folder, out)), source) };
+  const report = JSON.parse(stdout) as Pick<Imaged, 'peak' | 'tracked'>;
+  return { ...report, awayDeg: separationDeg(await brightestIn(join(folder, out)), source) };
 }
 
 /** The mean power of a dish. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { corella, withFolder } from './corella.js';
 
-interface Told {
+interface Report {
   readonly method: string;
   readonly accuracy: number;
   readonly planes?: number;
@@ -27,7 +27,7 @@ it('a field of the MWA on reference: CLEANed by gridding, a small image by the f
     };
     assert.equal((await corella(folder, 'sample', 'hour')).code, 0);
     const field = ['--cell', '100arcsec', '--pixels', '144', '--integration-number', '0', '--clean'];
-    const cleaned = JSON.parse(await image('cleaned.fits', ...field, '--json')) as Told;
+    const cleaned = JSON.parse(await image('cleaned.fits', ...field, '--json')) as Report;
     assert.equal(cleaned.method, 'gridded');
     assert.ok((cleaned.planes ?? 0) > 1);
     // The brightest of five sources has 10 Jy, all of them together 27.
@@ -40,7 +40,7 @@ it('a field of the MWA on reference: CLEANed by gridding, a small image by the f
     );
 
     const small = ['--cell', '10arcmin', '--pixels', '16', '--integration-number', '0'];
-    const summed = JSON.parse(await image('small.fits', ...small, '--json')) as Told;
+    const summed = JSON.parse(await image('small.fits', ...small, '--json')) as Report;
     assert.deepEqual([summed.method, summed.planes], ['summed', undefined]);
     assert.match(
       await headerOf(join(folder, 'small.fits')),

@@ -22,7 +22,7 @@ const sky = (sources: readonly KnownSource[]) => ({
   jones: randomGains(9, STATIONS, 1),
 });
 /** The sky alone produces these powers, with little noise. */
-const told = z.looseObject({
+const reportSchema = z.looseObject({
   minimumBaselineM: z.number(),
   model: z.object({
     unexplained: z.number(),
@@ -58,10 +58,10 @@ describe('a wrong model', () => {
     assert.ok(!(await readdir(folder)).includes('gains.json'));
     const right = await calibrate('three.uvfits', model(0), '--json');
     assert.equal(right.code, 0, right.stderr);
-    assert.ok(told.parse(JSON.parse(right.stdout)).model.unexplained < 0.01, right.stdout);
+    assert.ok(reportSchema.parse(JSON.parse(right.stdout)).model.unexplained < 0.01, right.stdout);
   });
 
-  it('of one source under a crowded sky is refused, or told where it is accepted', async () => {
+  it('of one source under a crowded sky is refused, or gives a warning where it is accepted', async () => {
     const crowd = Array.from({ length: 40 }, (_, n) => ({
       altDeg: 25 + ((37 * n) % 60),
       azDeg: (77 * n) % 360,
@@ -77,7 +77,7 @@ describe('a wrong model', () => {
     assert.match(accepted.stdout, /\[calibrate\.model-poor\]/);
   });
 
-  it('at another place is told by sources that are not in it', async () => {
+  it('at another place shows sources that are not in it', async () => {
     const start = parseInstant('2026-03-01T12:00:01Z', 'wrong model');
     const frame = skyFrame(knownTelescope(sky([])).site, start);
     const [forA, picA] = findSources(['For A', 'Pic A']).map((source) => {
@@ -88,7 +88,9 @@ describe('a wrong model', () => {
     await writeKnownSky(file('two.uvfits'), sky([forA, picA]));
     const right = await calibrate('two.uvfits', 'ForA', '--accept-model', '--json');
     assert.equal(right.code, 0, right.stderr);
-    const found = told.parse(JSON.parse(right.stdout)).model.outside.find(({ name }) => name === 'Pic A');
+    const found = reportSchema
+      .parse(JSON.parse(right.stdout))
+      .model.outside.find(({ name }) => name === 'Pic A');
     assert.ok(found && found.offsetDeg < 1.5, right.stdout);
     const off = `decoy@${(forA.altDeg - 4).toFixed(2)}:${forA.azDeg.toFixed(2)}:${forA.stokes[0].toFixed(0)}`;
     const wrong = await calibrate('two.uvfits', off, '--accept-model');
@@ -100,7 +102,9 @@ describe('a wrong model', () => {
     const words = ['three.uvfits', model(0), '--json'] as const;
     const metres = await calibrate(...words, '--min-baseline', '10m');
     const waves = await calibrate(...words, '--min-baseline', '5wl');
-    const [m, wl] = [metres, waves].map(({ stdout }) => told.parse(JSON.parse(stdout)).minimumBaselineM);
+    const [m, wl] = [metres, waves].map(
+      ({ stdout }) => reportSchema.parse(JSON.parse(stdout)).minimumBaselineM,
+    );
     assert.equal(m, 10);
     // 5 · c / 150 MHz
     assert.ok(Math.abs(wl - 9.99308) < 1e-4, String(wl));

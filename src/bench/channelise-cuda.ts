@@ -95,10 +95,10 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
   const without = closers.keep(await prepareCudaChanneliser(plain, backend, { kernels }));
   const table = new DataView(new ArrayBuffer(INPUTS * INPUT_DELAY.bytes));
   writeDelays(table, benchDelays(plan), MOST_DELAY, sampleBytes);
-  const told = closers.keep(await uploadArray(session, 'delays', table));
+  const uploaded = closers.keep(await uploadArray(session, 'delays', table));
   return {
     ours: made(() => {
-      channeliser.filter(rows, spectra, out, told);
+      channeliser.filter(rows, spectra, out, uploaded);
     }),
     ceiling,
     peer: {

@@ -90,8 +90,8 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
     // A block lasts a second, so that each starts at a full second.
     let second = 0;
     return async () => {
-      for (let n = 0; n < blocksARun; n++) await stage.push({ ...block, start: instant(second++) }, nobody);
-      await stage.flush(nobody);
+      for (let n = 0; n < blocksARun; n++) await stage.push({ ...block, start: instant(second++) }, ignore);
+      await stage.flush(ignore);
       return blocksARun * INPUTS * samples;
     };
   };
@@ -116,7 +116,7 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
 
 /** The last block of a run is tested while nothing is filtered: enough blocks to make that negligible. */
 const LEAST_BLOCKS = 16;
-const nobody = (): Promise<void> => Promise.resolve();
+const ignore = (): Promise<void> => Promise.resolve();
 
 /** Period of the noise: a prime, so that inputs differ. */
 const SEEDED = 1_000_003;

@@ -49,7 +49,7 @@ describe('groups of stations', () => {
     assert.equal(mainGroup([]), undefined);
   });
 
-  it('of random pairs: all but a phase is told, and a size where no loop is odd', () => {
+  it('of random pairs: all but a phase is determined, and a size where no loop is odd', () => {
     const random = randomStream(8, 'pairs');
     const seen = { odd: 0, even: 0, several: 0 };
     for (let n = 0; n < 300; n++) {

@@ -48,12 +48,12 @@ export function delayShape(
   mostRate?: number,
 ): void {
   const { channels, taps, inputs, inputType, outputType, mostDelaySamples, gains } = options;
-  const told = [
+  const details = [
     ...(mostRate === undefined ? [] : [`rates up to ${mostRate}`]),
     ...(gains === undefined ? [] : [typeof gains === 'number' ? `a gain of ${gains}` : 'gains']),
   ];
   const shapeName = `delays: ${channels} channels, ${taps} taps, ${inputs} inputs, ${inputType} to ${outputType}, up to ${mostDelaySamples} samples`;
-  const name = [shapeName, ...told].join(', ');
+  const name = [shapeName, ...details].join(', ');
   theCase(name, async () => {
     const plan = planChannelise(options);
     const samples = (spectra + taps - 1) * plan.samplesPerSpectrum + (mostDelaySamples ?? 0) + 1;
@@ -186,7 +186,7 @@ export function delayCases(theCase: Case, backend: () => Backend): void {
     }
   });
 
-  theCase('delays: told where planned, and only there', async () => {
+  theCase('delays: given where planned, and only there', async () => {
     const planned = planChannelise({ ...bytes, channels: 4, taps: 2, blockSamples: 16, mostDelaySamples: 2 });
     const plain = planChannelise({ ...bytes, channels: 4, taps: 2, blockSamples: 16 });
     const block = { ...noise('ci8', 4, 16, randomStream(53)), start: instant(0) };

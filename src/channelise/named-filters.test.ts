@@ -5,7 +5,7 @@ import { planChannelise } from './plan.js';
 import { filterResponse } from './response.js';
 
 /** As in docs/channels.md: edge loss and the highest level beyond 1.5 channels in dB, and noise efficiency. */
-const told = {
+const documented = {
   usual: [6.0, -81, 0.945],
   even: [3.0, -98, 0.96],
   flat: [0.9, -116, 0.93],
@@ -14,7 +14,7 @@ const told = {
 } satisfies Record<FilterName, readonly [number, number, number]>;
 
 void it('filters by name are as their table says', () => {
-  for (const name of Object.keys(told) as FilterName[]) {
+  for (const name of Object.keys(documented) as FilterName[]) {
     const plan = planChannelise({
       channels: 32,
       ...namedFilters[name],
@@ -26,7 +26,7 @@ void it('filters by name are as their table says', () => {
       outputType: 'cf32',
     });
     const { edgeLossDb, leakageBeyondDb, noiseEfficiency } = filterResponse(plan);
-    const [edge, beyond, efficiency] = told[name];
+    const [edge, beyond, efficiency] = documented[name];
     assert.ok(Math.abs(edgeLossDb - edge) < 0.06, `${name}: ${edgeLossDb} dB at the edge`);
     assert.ok(Math.abs(leakageBeyondDb - beyond) < 1, `${name}: ${leakageBeyondDb} dB beyond`);
     assert.ok(Math.abs(noiseEfficiency - efficiency) < 0.005, `${name}: efficiency ${noiseEfficiency}`);

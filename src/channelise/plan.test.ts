@@ -61,7 +61,7 @@ describe('channelise plan', () => {
     assert.ok(Math.abs(secondsBetween(instant(100, 0.5), time) - 1.55) < 1e-12);
   });
 
-  it('unless told, white noise keeps its rms in units of full scale', () => {
+  it('by default white noise keeps its rms in units of full scale', () => {
     // One rectangular tap: h = 1/4 four times, Σh² = 1/4, so the gain is 2.
     const flat = { ...options, taps: 1 };
     assert.equal(planChannelise(flat).gains, 2);

@@ -33,7 +33,7 @@ export function registerApply(program: Command): void {
       options,
       {
         run: runVisibilities,
-        tell: (outcome) => {
+        report: (outcome) => {
           const { facts, lines } = reportOfOne(outcome);
           return { facts: { from: visibilities, gains: file, to, ...facts }, lines };
         },

@@ -56,7 +56,7 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
     if (sources !== undefined && options.plan !== true) await reportSkyModels(sources, options);
     await runOfVisibilities(observation, options, {
       run: runVisibilities,
-      tell: (outcome) => {
+      report: (outcome) => {
         const [made] = outcome.products;
         const { seconds } = made.facts as WrittenGains;
         return {

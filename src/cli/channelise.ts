@@ -68,7 +68,7 @@ export function registerChannelise(program: Command): void {
     const observation = observationOf(flags, 'spectra', { recording, out });
     return runShorthand(observation, options, {
       command: 'channelise',
-      tell: (outcome, seconds) => {
+      report: (outcome, seconds) => {
         const [made] = outcome.products;
         return {
           facts: { path: made.paths[1], ...productFacts(made, outcome), ...frontFacts(outcome), seconds },

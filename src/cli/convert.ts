@@ -41,7 +41,7 @@ export function registerConvert(program: Command): void {
   command.action((from: string, to: string, options: ShorthandOptions) =>
     runOfVisibilities(filledFrom(flags, { visibilities: from }, { visibilities: to }), options, {
       run: convertFile,
-      tell: (converted) => {
+      report: (converted) => {
         const { facts, lines } = reportOf(converted, to);
         return { facts: { from, to, ...facts }, lines };
       },

@@ -43,7 +43,7 @@ export function registerCorrelate(program: Command): void {
     });
     await runShorthand(observation, options, {
       command: 'correlate',
-      tell: (outcome, seconds) => {
+      report: (outcome, seconds) => {
         const [made] = outcome.products;
         return {
           facts: { path: made.paths[0], ...productFacts(made, outcome), ...frontFacts(outcome), seconds },

@@ -62,7 +62,7 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
     const images = namedAfter(visibilities, options.every === undefined ? '.fits' : '-series.fits');
     await runOfVisibilities(filledFrom(flags, { visibilities }, { images }), options, {
       run: runVisibilities,
-      tell: reportOfOne,
+      report: reportOfOne,
     });
   });
   return addHelp(command, {

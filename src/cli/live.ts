@@ -24,7 +24,7 @@ import type { CommonOptions } from './options/command.js';
 import { printPlan } from './options/shorthand.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import {
-  nightInterference,
+  runInterference,
   liveVanVleck,
   bandLines,
   bandOfChannels,
@@ -140,7 +140,7 @@ async function checkBeforehand(
 }
 
 function summarise({ plan, summary, packets, products, stream }: LiveOutcome, report: Report): void {
-  const taken = nightInterference(
+  const taken = runInterference(
     plan?.settings.kurtosis &&
       plan.kurtosis
         .map(({ plan: tested, tally }) => ({ plan: tested, account: tally.account() }))

@@ -112,12 +112,12 @@ async function run(options: QualifyOptions): Promise<void> {
 }
 
 function figureLine({ name, checks, failure }: QualifiedFigure): string {
-  const judged = checks.filter(({ verdict }) => verdict !== 'told');
+  const judged = checks.filter(({ verdict }) => verdict !== 'reported');
   const bad = checks.filter(({ verdict }) => verdict === 'fail');
   if (failure !== undefined) return `✗ ${name.padEnd(15)} could not be measured: ${failure}`;
   if (bad.length > 0) return `✗ ${name.padEnd(15)} ${bad.map(checkLine).join('; ')}`;
   return judged.length === 0
-    ? `· ${name.padEnd(15)} told`
+    ? `· ${name.padEnd(15)} reported`
     : `✓ ${name.padEnd(15)} ${judged.length} ${judged.length === 1 ? 'threshold' : 'thresholds'} kept`;
 }
 

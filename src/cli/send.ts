@@ -471,7 +471,7 @@ const firstLine = (plan: StreamPlan, { tick, epoch, roundedS }: FirstTick): stri
   `tick 0 is ${formatInstant(epoch, 6)}, the first is ${tick}` +
   (Math.abs(roundedS) > 1e-9 ? `; times are ${formatSeconds(Math.abs(roundedS))} off, to lie on ticks` : '');
 
-const TOLD_BEHIND_S = 0.1;
+const REPORTED_BEHIND_S = 0.1;
 
 function sentLines(to: string, sent: Sent | PackedSent, seconds: number): string[] {
   const { sent: packets, lost, duplicated, reordered, late, corrupted, leftSamples } = sent;
@@ -480,7 +480,7 @@ function sentLines(to: string, sent: Sent | PackedSent, seconds: number): string
     .map(([name, count]) => `${count} ${name}`);
   return [
     `${to}: ${packets} packets, ${formatSeconds(sent.seconds)} of data in ${formatSeconds(seconds)}${faults.length > 0 ? `; ${faults.join(', ')}` : ''}`,
-    ...('behindS' in sent && sent.behindS > TOLD_BEHIND_S
+    ...('behindS' in sent && sent.behindS > REPORTED_BEHIND_S
       ? [`it fell ${formatSeconds(sent.behindS)} behind its pace: this machine sends no faster`]
       : []),
     ...(leftSamples > 0 ? [`${leftSamples} samples at the end fill no packet, and were not sent`] : []),

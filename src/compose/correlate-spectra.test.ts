@@ -105,7 +105,7 @@ describe('from channelised data to integrations', () => {
     assert.equal(tally.missingSamples, 8);
   });
 
-  it('makes one of everything unless told, and refuses less than a spectrum', async () => {
+  it('makes one of everything by default, and refuses less than a spectrum', async () => {
     const { all } = await run();
     assert.deepEqual(
       all.map(({ durationS }) => durationS),

@@ -212,12 +212,12 @@ describe('running stages', () => {
   });
 
   it('tells a fraction only where the end is known', async () => {
-    const told: unknown[] = [];
-    const onProgress = (progress: unknown): void => void told.push(progress);
+    const reports: unknown[] = [];
+    const onProgress = (progress: unknown): void => void reports.push(progress);
     const nothing = () => Promise.resolve();
     await run(items(1, 2), doubling([]), nothing, { onProgress });
     await run(items(1), doubling([]), nothing, { onProgress, samples: 20 });
-    assert.deepEqual(told, [
+    assert.deepEqual(reports, [
       { done: 5, unit: 'samples' },
       { done: 10, unit: 'samples' },
       { done: 5, unit: 'samples', of: 20 },

@@ -48,7 +48,7 @@ export function issueWords(issue: Issue, input: unknown): string {
     case 'too_big':
       return `is too ${'origin' in issue && issue.origin === 'array' ? 'long' : 'large'}: at most ${String(issue.maximum)} is wanted`;
     case 'unrecognized_keys':
-      return `has ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}, which nobody knows`;
+      return `has unknown ${issue.keys.length === 1 ? 'field' : 'fields'} ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
     case 'invalid_union':
       return unionWords(issue, value);
     case 'invalid_format':

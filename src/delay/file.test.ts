@@ -54,7 +54,7 @@ describe('delays.json', () => {
     };
     assert.throws(() => parseDelayFile('{', 'delays.json', telescope), /delays.json: is not JSON/);
     refused([], /delays.json: its content is a list where an object belongs; write \{"fixed"/);
-    refused({ fixd: [] }, /its content has "fixd", which nobody knows/);
+    refused({ fixd: [] }, /its content has unknown field "fixd"/);
     refused({ fixed: [{ input: 0 }] }, /fixed.0/);
     refused({ fixed: [{ input: 0, delayS: 1, cableM: 1 }] }, /fixed.0/);
     refused({ fixed: [{ input: 6, delayS: 1 }] }, /there is no input 6; inputs run from 0 to 5/);

@@ -47,7 +47,7 @@ describe('content decides', () => {
     }
   });
 
-  it('what is nobody’s is called nobody’s', async () => {
+  it('content of no known format is refused as such', async () => {
     const said = async (name: string): Promise<string> => {
       writeFileSync(at(name), Buffer.alloc(300, 0x55));
       return openFile(at(name)).then(
@@ -118,7 +118,7 @@ describe('content decides', () => {
     await refused(at('tape.m4'), /looks like Mark 4/);
   });
 
-  it('a link that leads nowhere is told as one', async () => {
+  it('a link that leads nowhere is reported as one', async () => {
     symlinkSync('gone.uvh5', at('link.uvh5'));
     await assert.rejects(openFile(at('link.uvh5')), /is a link to gone\.uvh5, which is not there/);
   });

@@ -63,9 +63,9 @@ describe('what the user says against a recording', () => {
 
   it('plain binary: unsigned bytes are what was said, though they are read as signed ones', async () => {
     const format = 'raw';
-    const told = { format, inputs: 1, sampleRateHz: 1e6 } as const;
+    const options = { format, inputs: 1, sampleRateHz: 1e6 } as const;
     for (const type of ['u8', 'cu8', 'i8', 'ci8'] as const)
-      await taken(Uint8Array.of(128, 129), { ...told, type });
+      await taken(Uint8Array.of(128, 129), { ...options, type });
   });
 
   it('PSRDADA: FREQ is where its band lies', async () => {

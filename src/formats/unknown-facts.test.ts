@@ -30,8 +30,8 @@ const block = (first: number, samples: number): VoltageBlock => ({
   start: addSamples(start, first, 1e6),
 });
 
-describe('what nobody told of a recording', () => {
-  const folder = temporaryFolder('told');
+describe('what is unknown of a recording', () => {
+  const folder = temporaryFolder('unknown-facts');
 
   it('leaves a band and a time that only stand in out of SigMF', async () => {
     const path = join(folder, 'unknown-facts.sigmf-meta');
@@ -52,13 +52,13 @@ describe('what nobody told of a recording', () => {
     assert.ok(opened.kind === 'voltages');
     assert.deepEqual([opened.unknownFacts, opened.samples, opened.centreFrequencyHz], [unknownFacts, 8, 0]);
     await opened.close();
-    const told = await openFile(path, { centreFrequencyHz: 5e7, start });
-    assert.ok(told.kind === 'voltages');
-    assert.deepEqual([told.unknownFacts, told.centreFrequencyHz, told.start], [undefined, 5e7, start]);
-    await told.close();
+    const known = await openFile(path, { centreFrequencyHz: 5e7, start });
+    assert.ok(known.kind === 'voltages');
+    assert.deepEqual([known.unknownFacts, known.centreFrequencyHz, known.start], [undefined, 5e7, start]);
+    await known.close();
   });
 
-  it('lists the channels of a band that nobody placed from its middle', async () => {
+  it('lists the channels of a band at an unknown frequency from its middle', async () => {
     const path = join(folder, 'unknown-spectra.sigmf-meta');
     const writer = await createSigmfSpectra(path, {
       ...header,
@@ -86,7 +86,7 @@ describe('what nobody told of a recording', () => {
     }
   });
 
-  it('may be said of channelised data that nobody placed, and not against those that are', async () => {
+  it('may be given for channelised data at unknown frequencies, and not against those that are known', async () => {
     const path = join(folder, 'placed.sigmf-meta');
     const writer = await createSigmfSpectra(path, {
       ...header,

@@ -48,7 +48,7 @@ describe('kernels of stations of their own', () => {
   it('answer with the pattern all over the field, whatever its shape', () => {
     const fitter = prepareKernelFitter(options);
     const found = taps();
-    const told = fitter.fit(found, 0, antenna, patternOf(lopsided));
+    const predicted = fitter.fit(found, 0, antenna, patternOf(lopsided));
     let [squared, power] = [0, 0];
     // By the formula above station-patterns.ts, at the nodes of the fit.
     for (let at = 0; at < 32 * 32; at++) {
@@ -74,7 +74,7 @@ describe('kernels of stations of their own', () => {
     }
     const rms = Math.sqrt(squared / power);
     assert.ok(rms < 0.02, String(rms));
-    assert.ok(Math.abs(rms - told) < 1e-6, `${told} told where it is ${rms}`);
+    assert.ok(Math.abs(rms - predicted) < 1e-6, `${predicted} predicted where it is ${rms}`);
   });
 
   it('say how far a road of theirs is off, and one cell is refused', () => {

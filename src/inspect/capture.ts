@@ -109,14 +109,14 @@ class Stream {
     this.survey.push(datagram);
     if (this.survey.length < this.surveyed) return datagram.length;
     this.surveyed *= 2;
-    return datagram.length - this.decide('if it can be told');
+    return datagram.length - this.decide('if known');
   }
 
   /**
    * Looks for the format and a plan, decodes the kept datagrams, and returns how many bytes they were. An undecided
    * stream may wait: SPEAD descriptors are sent every few seconds.
    */
-  decide(when: 'now' | 'if it can be told'): number {
+  decide(when: 'now' | 'if known'): number {
     const { survey } = this;
     if (!survey) return 0;
     this.format = this.options.format ?? usualFormat(survey);
@@ -163,7 +163,7 @@ class Stream {
   }
 
   private times(lanes: readonly LaneTally[]): Pick<StreamLook, 'epoch' | 'start' | 'end'> {
-    const sessions = this.account?.sessionsTold ?? [];
+    const sessions = this.account?.sessionNumbers ?? [];
     if (lanes.length === 0 || this.format?.epoch.told !== 'packet' || sessions.length > 1) return {};
     const epoch = this.format.epoch.of(sessions.at(0));
     const tickRateHz = this.decided.plan?.tickRateHz;

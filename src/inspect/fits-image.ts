@@ -84,7 +84,7 @@ export function lookAtImage(path: string, image: ReadFitsImage): ImageLook {
       const code = (number('CRVAL4') ?? 1) + k * (number('CDELT4') ?? 1);
       return stokesNames[code] ?? `code ${code}`;
     }),
-    unit: image.unit === '' ? 'unit not told' : image.unit,
+    unit: image.unit === '' ? 'unit unknown' : image.unit,
     centre,
     ...(frequencyHz === undefined ? {} : { frequencyHz }),
     ...(majorDeg !== undefined &&

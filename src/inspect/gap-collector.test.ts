@@ -30,7 +30,7 @@ describe('gaps of block after block', () => {
     assert.equal(gaps.samples(), 15 + 6 + 4);
   });
 
-  it('are counted beyond the first eight, which alone are told', () => {
+  it('are counted beyond the first eight, which alone are listed', () => {
     const gaps = gapCollector();
     for (let k = 0; k < 12; k++) gaps.add([box([0, 1], [3, 4])], 10 * k, 10);
     assert.deepEqual([gaps.boxes(), gaps.samples(), gaps.first().length], [12, 12, 8]);

@@ -101,7 +101,7 @@ describe('a look at a recording', () => {
     assert.deepEqual(look.clipped, { numbers: 0, fraction: 0 });
   });
 
-  it('reads the first block alone of a long recording, unless told', async () => {
+  it('reads the first block alone of a long recording by default', async () => {
     const long = { type: 'i8', inputs: 256, samples: 2 ** 18 } as const;
     const file = recording(long, (a) => a - 128, [
       { firstInput: 0, endInput: 1, firstSample: 200_000, endSample: 200_001 },

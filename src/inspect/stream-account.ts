@@ -185,7 +185,7 @@ export class StreamAccount {
   }
 
   /** The times of tick 0 given by the packets, in order of arrival. */
-  get sessionsTold(): readonly bigint[] {
+  get sessionNumbers(): readonly bigint[] {
     return [...this.sessions];
   }
 }

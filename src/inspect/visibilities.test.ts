@@ -157,7 +157,7 @@ describe('a look at visibilities', () => {
 });
 
 describe('what a file holds', () => {
-  it('is told alike for voltages, spectra and visibilities', () => {
+  it('is given alike for voltages, spectra and visibilities', () => {
     const start = instant(50);
     const block = {
       ...({ type: 'i8', inputs: 2, samples: 10, gaps: [], start } as const),

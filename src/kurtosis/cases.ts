@@ -149,7 +149,7 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
       );
     });
 
-    theCase('what nobody hears alone, and whole stations where they are asked for', async () => {
+    theCase('what no input shows alone, and whole stations where they are asked for', async () => {
       for (const takes of ['inputs', 'stations'] as const) {
         const [{ judgement }] = await agree(
           { type: 'ci8', channels: 9, inputs: 12, polarisations: 2, spectraPerWindow: 64, takes },

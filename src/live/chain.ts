@@ -140,7 +140,7 @@ function productsOf(
   const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
   const { everyS, image, rules, autos } = imaging;
   // Summing and reading back millions of unused products costs a card more than the images.
-  const isKept = backend.kind !== 'cuda' || settings.integrations !== 'for nobody' || steering !== undefined;
+  const isKept = backend.kind !== 'cuda' || settings.integrations !== 'none' || steering !== undefined;
   const others = isKept ? [kept] : [];
   if (imaging.road === 'direct') {
     const direct = prepareDirectProduct(front, {

@@ -173,7 +173,7 @@ export async function planLive(
       },
       vanVleck: visibilities?.['van-vleck'] === true ? corrected : undefined,
       values: visibilities?.values ?? 'means',
-      integrations: visibilities && (handsOver || visibilities.visibilities !== null) ? 'kept' : 'for nobody',
+      integrations: visibilities && (handsOver || visibilities.visibilities !== null) ? 'kept' : 'none',
     },
   };
 }

@@ -61,7 +61,7 @@ export interface LiveSettings {
   readonly flaggedInputs?: Uint8Array;
   readonly imaging?: LiveImaging;
   /** Whether integrations are used: unused ones are not even made on a card. By default `kept`. */
-  readonly integrations?: 'kept' | 'for nobody';
+  readonly integrations?: 'kept' | 'none';
   /** Flags, gains and integration lengths that may change during the run; by default those above apply. */
   readonly steering?: Steering;
   /** Kurtosis flagging of spectra before any product is made. */

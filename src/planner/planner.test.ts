@@ -58,7 +58,7 @@ const machine: Machine = {
 };
 
 describe('a workload', () => {
-  it('takes the telescope at its word unless told otherwise', () => {
+  it('takes the stations and band of the telescope by default', () => {
     const workload = asked();
     assert.equal(workload.channelWidthHz, 1e5);
     assert.equal(workload.highestHz, 30e6); // 29.5 + 10 × 0.1 / 2

@@ -74,7 +74,7 @@ export const timeImages = (
         align: 'first-sample',
         frequenciesHz: spectraOfFront({ source, channels }).frequenciesHz,
         flaggedInputs: inputsNamed(leftOut, source.inputs, polarisations, telescope.stations, 'plan'),
-        integrations: 'for nobody',
+        integrations: 'none',
         imaging: {
           everyS,
           road,

@@ -18,7 +18,7 @@ export interface Check {
   readonly unit: string;
   /** The pass criterion, in words; absent if there is none. */
   readonly wanted?: string;
-  readonly verdict: 'pass' | 'fail' | 'told';
+  readonly verdict: 'pass' | 'fail' | 'reported';
 }
 
 export interface Plot {
@@ -81,11 +81,11 @@ export const all = (what: string, right: number, of: number): Check =>
   check(what, right, `of ${of}`, `all ${of}`, right === of && of > 0);
 
 /** No threshold: the number is only reported. */
-export const told = (what: string, measured: number, unit = ''): Check => ({
+export const reported = (what: string, measured: number, unit = ''): Check => ({
   what,
   measured,
   unit,
-  verdict: 'told',
+  verdict: 'reported',
 });
 
 /** Four digits suffice for a computed threshold. */

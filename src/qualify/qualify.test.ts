@@ -69,7 +69,7 @@ void describe('a qualification', () => {
     assert.ok(names.every((name) => /^[a-z-]+$/.test(name)));
   });
 
-  void it('refuses a figure that nobody knows', async () => {
+  void it('refuses an unknown figure', async () => {
     await assert.rejects(
       qualify({ backend, quick: true, version: '1', only: ['tones'] }),
       /'tones' is not a figure; choose among tone, /,

@@ -218,7 +218,7 @@ describe('gains', () => {
     assert.ok(plan.inputGains[0].cableS > 0);
   });
 
-  it('are spread as told, and 1 when perfect', () => {
+  it('are spread as given, and 1 when perfect', () => {
     const telescope = telescopeAt(Array.from({ length: 2000 }, () => [0, 0, 0] as const));
     const { inputGains } = planWith({ telescope, systemFluxJy: 1, gains: { logAmplitudeRms: 0.2 } });
     const rms = Math.sqrt(inputGains.reduce((sum, g) => sum + Math.log(g.amplitude) ** 2, 0) / 2000);

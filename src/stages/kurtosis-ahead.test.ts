@@ -299,13 +299,13 @@ describe('a block held while the next is made', { skip: 'what' in library ? libr
     const [first, second] = givenBlocks();
     const closers = new Closers();
     const { cpu, stage, blocks } = await prepare(closers);
-    const nobody = (): Promise<void> => Promise.resolve();
+    const ignore = (): Promise<void> => Promise.resolve();
     const timed = { start: instant(0), cutAt: Infinity, stays: 1 } as const;
     await blocks[0].write(first.spectra, first.samples);
     await blocks[1].write(second.spectra, second.samples);
-    await stage.push({ block: blocks[0], index: 0, ...timed }, nobody);
+    await stage.push({ block: blocks[0], index: 0, ...timed }, ignore);
     await cpu.close();
-    await assert.rejects(stage.push({ block: blocks[1], index: 256, ...timed }, nobody), /backend is closed/);
+    await assert.rejects(stage.push({ block: blocks[1], index: 256, ...timed }, ignore), /backend is closed/);
     await closers.close();
   });
 });

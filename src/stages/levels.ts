@@ -49,19 +49,19 @@ export async function chooseLevel(
   source: VoltageSource,
   settings: ChannelSettings,
 ): Promise<Level | undefined> {
-  const { outputType, gain: told } = settings;
+  const { outputType, gain: given } = settings;
   if (outputType === 'cf32') return undefined;
   const { powers, silentSamples } = await firstPowers(source);
   const heard = powers.filter((power) => power > 0);
   const usual = gainOf(source, withoutGain(settings));
   if (heard.length === 0) {
     const nothing = { inputRms: 0, outputRms: 0, weakestRms: 0, efficiency: 0, worstEfficiency: 0 };
-    const follows = told === undefined ? 'usual' : 'told';
+    const follows = given === undefined ? 'usual' : 'told';
     return {
       ...nothing,
       silentInputs: source.inputs,
       silentSamples,
-      gain: told ?? usual,
+      gain: given ?? usual,
       follows,
       overUsual: 1,
     };
@@ -72,9 +72,9 @@ export async function chooseLevel(
     (isComplexVoltage(source.type) ? 1 : Math.SQRT2);
   const inputRms = Math.sqrt(median(heard));
   const { gain, follows } =
-    told === undefined
+    given === undefined
       ? follow(outputType, { usual, usualRms: (inputRms * usual) / unit, perLevel: unit / inputRms })
-      : { gain: told, follows: 'told' as const };
+      : { gain: given, follows: 'told' as const };
   const rail = outputRail[outputType];
   const outputs = heard.map((power) => (Math.sqrt(power) * Math.abs(gain)) / unit);
   const efficiencies = outputs.map((rms) => rounding(rms, rail).efficiency);

@@ -42,7 +42,7 @@ describe('products', () => {
     return { read, card: (key: string): unknown => read.details[key] };
   };
 
-  it('are the mean over channels, told as one channel of the whole band', async () => {
+  it('are the mean over channels, described as one channel of the whole band', async () => {
     const { read, card } = await fits({});
     assert.deepEqual(['NAXIS3', 'CRVAL3', 'CDELT3', 'BUNIT', 'OBJECT'].map(card), [
       1,

@@ -25,7 +25,7 @@ it('what is appended is written in order and finished', async () => {
   assert.deepEqual(writer.notes, ['append', 'append', 'append', 'finish']);
 });
 
-it('what breaks off half-way is abandoned, and told', async () => {
+it('what breaks off half-way is abandoned, with an error', async () => {
   const writer = notebook();
   const broken = written(
     () => Promise.resolve(writer),

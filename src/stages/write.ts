@@ -67,13 +67,13 @@ export async function writtenAsFar<Item, Result>(
       await writer.abandon();
       throw error;
     }
-    throw told(error as CorellaError, path, unit, await writer.keep());
+    throw withKept(error as CorellaError, path, unit, await writer.keep());
   } finally {
     stop.release();
   }
 }
 
-function told(error: CorellaError, path: string, unit: string, count: number): CorellaError {
+function withKept(error: CorellaError, path: string, unit: string, count: number): CorellaError {
   const kept =
     count === 0
       ? `no ${unit} was finished, and nothing was written`

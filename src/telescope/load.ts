@@ -149,10 +149,10 @@ function parseSsmif(text: string, path: string): Telescope {
     if (match) facts.set(match[1], match[2]);
   }
   const number = (key: string, otherwise?: number): number => {
-    const told = facts.get(key);
-    const value = told === undefined ? otherwise : Number(told);
+    const given = facts.get(key);
+    const value = given === undefined ? otherwise : Number(given);
     if (value === undefined || !Number.isFinite(value))
-      refuse(path, told === undefined ? `lacks ${key}` : `says ${key} ${told}`, 'give a whole SSMIF');
+      refuse(path, given === undefined ? `lacks ${key}` : `says ${key} ${given}`, 'give a whole SSMIF');
     return value;
   };
   const count = number('N_STD');

@@ -231,7 +231,7 @@ describe('a telescope of one’s own', () => {
     await assert.rejects(loadTelescope(join(folder, 'pair.json')), /pair\.csv: the positions named by/);
   });
 
-  it('is refused when nobody knows it', async () => {
+  it('is refused when it is unknown', async () => {
     await assert.rejects(loadTelescope('lwasw'), /'lwasw' is not one we carry; choose lwasv, lwa1/);
     await assert.rejects(loadTelescope('toString'), /not one we carry/);
     await assert.rejects(
@@ -281,7 +281,7 @@ describe('a telescope of one’s own', () => {
   });
 });
 
-describe('stations of which nobody knows where they stand', () => {
+describe('stations at unknown positions', () => {
   it('are known again by standing at one place', () => {
     const four = unplaced(4, 2);
     assert.deepEqual([four.stations.length, four.stations[3].name, isUnplaced(four)], [4, 'station4', true]);

@@ -11,7 +11,7 @@ export const NO_TELESCOPE = 'none';
  */
 export const unplaced = (stations: number, polarisations: 1 | 2): Telescope => ({
   name: 'unplaced',
-  title: 'stations of which nobody says where they stand',
+  title: 'stations at unknown positions',
   site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 },
   stations: Array.from({ length: stations }, (_, s) => ({
     name: `station${s + 1}`,

@@ -81,7 +81,7 @@ describe('parts of a band that are combined', () => {
     await assert.rejects(combined(low, part('high', 51e6, [[0.2, 0.5], [0.7, 0.5]])), /high: has integrations of 500 ms/); // prettier-ignore
   });
 
-  it('may begin and end in the middle of an integration, which is told', async () => {
+  it('may begin and end in the middle of an integration, with a warning', async () => {
     const { rows, absent } = await combined(
       part('low', 50e6, halves),
       part('high', 51e6, [[0.4, 0.1], [0.5, 0.5], [1, 0.5], [1.5, 0.3]]), // prettier-ignore

@@ -240,7 +240,7 @@ describe('a direct image', () => {
       { ...settings, pixels: 32, kernelSize: 3 },
     );
 
-  it('takes as long of the recording as it is told, and finds the source', async () => {
+  it('takes the given duration of the recording, and finds the source', async () => {
     // 0.4 ms are 100 spectra of 4 µs; the first is centred at sample 3.5 and begins 2 before that.
     const { sky } = await image(0.4e-3);
     assert.equal(sky.samples, 100);
@@ -251,7 +251,7 @@ describe('a direct image', () => {
     assertFound(sky, 20, 6);
   });
 
-  it('takes all of it unless told, and refuses less than a spectrum', async () => {
+  it('takes all of it by default, and refuses less than a spectrum', async () => {
     // 1500 spectra less one for the two taps
     assert.equal((await image()).sky.samples, 1499);
     await assert.rejects(image(1e-6), /1e-6 s is shorter than one spectrum|0\.000001 s is shorter/);

@@ -40,7 +40,7 @@ export interface Ceilings extends Closable {
 export async function prepareCeilings(backend: CudaBackend): Promise<Ceilings> {
   const { session, shop, path } = backend;
   const kernels = await shop.prepare(ceilingRequest(path));
-  const out = session.allocate('a result nobody reads', 4);
+  const out = session.allocate('unused result', 4);
   const iterations = 4096;
   const blocks = session.device.multiprocessors * blocksPerMultiprocessor[path];
   const stream = session.streams.compute;

@@ -216,7 +216,7 @@ describe('full polarisation', () => {
     ],
   ] as const)
     // prettier-ignore
-    it(`${name} leaves ${open} rotation(s) open, told and not called calibrated`, async () => {
+    it(`${name} leaves ${open} rotation(s) open, reported and not called calibrated`, async () => {
       const { input, truth } = fullSample({ seed: 7, stations: 16, channels: 1, polarised });
       const found = await solve(input, { stations: 16, channels: 1 });
       assert.ok(found.solutions.every(({ converged, residual }) => converged && residual < 1e-6));

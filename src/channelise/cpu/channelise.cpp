@@ -300,13 +300,13 @@ CORELLA_EXPORT int32_t corella_channeliser_open(char *error, void *context, int3
 
 // voltages : [a][t]; gaps : [gap][first input, end input, first spectrum, end spectrum]; block as in spectra.h. shifts
 // : [a] and turns : [a][4], where delays were planned; else they are ignored. `waiting` samples are in the history.
-// powers as in spectra_powers.h, or null. told : [all floats are finite, powers were made], 0 or 1 each; nothing is
+// powers as in spectra_powers.h, or null. flags : [all floats are finite, powers were made], 0 or 1 each; nothing is
 // done if a float is not finite.
 CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages,
                                                int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps,
                                                int64_t gapCount, const int32_t *shifts, const double *turns,
                                                void *block, int64_t capacity, void *powers, int64_t *passed,
-                                               int32_t *told) {
+                                               int32_t *flags) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<Channeliser *>(channeliser);
     const ChanneliseShape &shape = engine.shape;
@@ -320,9 +320,9 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
     require(spectra == std::max<int64_t>(0, whole - shape.taps + 1), "these samples do not make so many spectra");
     require(spectra <= capacity, "more spectra than the block holds");
     *passed = 0;
-    told[1] = powers != nullptr && engine.makesPowers(open, spectra);
-    told[0] = shape.scalar != Scalar::f32 || engine.allFinite(open, static_cast<const float *>(voltages), samples);
-    if (told[0] == 0) return;
+    flags[1] = powers != nullptr && engine.makesPowers(open, spectra);
+    flags[0] = shape.scalar != Scalar::f32 || engine.allFinite(open, static_cast<const float *>(voltages), samples);
+    if (flags[0] == 0) return;
     const Channeliser::Step step{static_cast<const char *>(voltages),
                                  samples,
                                  waiting,
@@ -333,7 +333,7 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
                                  shape.tracked() ? turns : nullptr,
                                  static_cast<char *>(block),
                                  {shape.output, shape.channels, shape.inputs, capacity},
-                                 told[1] != 0 ? static_cast<uint32_t *>(powers) : nullptr};
+                                 flags[1] != 0 ? static_cast<uint32_t *>(powers) : nullptr};
     *passed = engine.run(open, step);
   });
 }

@@ -39,7 +39,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
   );
   const stream = openStream(plan);
   const passed = new BigInt64Array(1);
-  const told = new Int32Array(2);
+  const flags = new Int32Array(2);
   let saturated = 0;
   return {
     plan,
@@ -61,9 +61,9 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         block.shape.capacity,
         block.powersRoom?.address ?? NULL,
         passed,
-        told,
+        flags,
       );
-      const [allFinite, powersMade] = told;
+      const [allFinite, powersMade] = flags;
       if (allFinite === 0) checkFinite(voltages);
       block.fill(step.spectra, step.gaps, { hasPowers: powersMade === 1 });
       saturated += Number(passed[0]);

@@ -25,10 +25,10 @@ export async function accessOf(options: AccessOptions): Promise<Access | undefin
     refuse('--server', `'${server}' is no address of a server`, 'write it like nats://host:4222');
   if (token !== undefined && tokenFile !== undefined)
     refuse('--token', 'and --server-token-file exclude each other', 'give one of them');
-  const told = token ?? (tokenFile === undefined ? undefined : await readToken(tokenFile));
+  const secret = token ?? (tokenFile === undefined ? undefined : await readToken(tokenFile));
   return {
     server,
-    ...(told === undefined ? {} : { token: told }),
+    ...(secret === undefined ? {} : { token: secret }),
     ...(nkey === undefined ? {} : { nkey }),
     ...(creds === undefined ? {} : { creds }),
     ...(tlsCa === undefined ? {} : { tlsCa }),

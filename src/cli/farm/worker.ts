@@ -79,7 +79,7 @@ async function run(options: WorkerOptions, command: Command): Promise<void> {
   if (roots.length === 0)
     refuse(
       '--root',
-      'is missing: a worker reads only where it is told to',
+      'is missing: a worker reads only what this allows',
       'name the folder that the recordings are in',
     );
   const access = await accessOf(options);

@@ -55,7 +55,7 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
     const out = namedAfter(recording, options.every === undefined ? '.fits' : '-series.fits');
     await runShorthand(observationOf(flags, 'images', { recording, out }), options, {
       command: 'image',
-      tell: (outcome, seconds) => {
+      report: (outcome, seconds) => {
         const [made] = outcome.products;
         return {
           facts: { ...productFacts(made, outcome), ...frontFacts(outcome), seconds },

@@ -99,7 +99,7 @@ export async function joinMachines(
 }
 
 /** Repeated each second: machines that were away for less than this receive everything. */
-const TOLD_MINUTES = 5;
+const MINUTES_SHOWN = 5;
 
 function healthOf(machine: string, page: Steerable): Health {
   const status = page.status();
@@ -120,7 +120,7 @@ function healthOf(machine: string, page: Steerable): Health {
     startedUnixS: page.startedUnixS,
     minutes: page
       .night()
-      .minutes.slice(-TOLD_MINUTES)
+      .minutes.slice(-MINUTES_SHOWN)
       .map((one) => ({ ...one })),
   };
 }

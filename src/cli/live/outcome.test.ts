@@ -9,10 +9,10 @@ const files = { out: 'night.uvh5', picture: 'live.png' };
 const pictures = { image: 1, picture: 'live.png' };
 
 describe('how a night ended', () => {
-  const told: string[] = [];
+  const printed: string[] = [];
   const end = (came: Partial<Parameters<typeof tellOutcome>[0]>, asked = files, stopped = false): void => {
-    told.length = 0;
-    tellOutcome({ ...nothing, ...came }, asked, stopped, (line) => told.push(line));
+    printed.length = 0;
+    tellOutcome({ ...nothing, ...came }, asked, stopped, (line) => printed.push(line));
   };
 
   it('well, where what was asked for is there', () => {
@@ -20,10 +20,10 @@ describe('how a night ended', () => {
     end({ integrations: 3, images: 3, pictures: 1 }, pictures as never);
     // Writing was switched off on the page.
     end({ integrations: 3 });
-    assert.deepEqual(told, []);
+    assert.deepEqual(printed, []);
   });
 
-  it('not at all, where nothing came; whoever stopped it before that is told, and no more', () => {
+  it('not at all, where nothing came; who stopped it before that is named, and no more', () => {
     assert.throws(() => {
       end({});
     }, /nothing came of which an integration could be made; nothing was written/);
@@ -31,7 +31,7 @@ describe('how a night ended', () => {
       end({}, pictures as never);
     }, /an image could be made/);
     end({}, files, true);
-    assert.match(told.join(), /before it was stopped; nothing was written/);
+    assert.match(printed.join(), /before it was stopped; nothing was written/);
   });
 
   it('not at all, or in part, where the disk was full', () => {

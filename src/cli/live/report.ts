@@ -7,7 +7,7 @@ import { packetLines, type FileEvent, type NightEvent, type NightSummary } from 
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
 import { inFlags } from '../options/in-flags.js';
-import { type NightInterference, roundedLines } from '../../products/report/index.js';
+import { type RunInterference, roundedLines } from '../../products/report/index.js';
 import { JSON_VERSION } from '../report/json.js';
 import { openTerminal } from '../report/terminal.js';
 
@@ -16,7 +16,7 @@ export interface Report {
   started(source: Source, description: string, backend: string): void;
   readonly event: (event: NightEvent) => void;
   readonly file: (event: FileEvent) => void;
-  summary(summary: NightSummary, packets: ReceiveAccount | undefined, taken: NightInterference): void;
+  summary(summary: NightSummary, packets: ReceiveAccount | undefined, taken: RunInterference): void;
 }
 
 export function openReport(options: CommonOptions): Report {

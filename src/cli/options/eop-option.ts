@@ -7,13 +7,13 @@ import { useSky } from '../../sky/use-sky.js';
 
 /** Reports dates outside the tables after the command is done, when no progress line is drawn. */
 export function noteUnknownOrientation(command: Command): Command {
-  const words: string[] = [];
+  const warnings: string[] = [];
   return command
     .hook('preAction', () => {
-      onUnknownOrientation((told) => words.push(told));
+      onUnknownOrientation((words) => warnings.push(words));
     })
     .hook('postAction', () => {
-      for (const what of words.splice(0)) note(message('sky.orientation-unknown', { what }));
+      for (const what of warnings.splice(0)) note(message('sky.orientation-unknown', { what }));
     });
 }
 

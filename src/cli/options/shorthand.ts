@@ -115,22 +115,22 @@ const sayLeftovers =
   };
 
 /** A result as JSON and as lines; `lacking` is what was requested but is missing. */
-export interface Told {
+export interface CommandReport {
   readonly facts: object;
   readonly lines: readonly Line[];
   readonly lacking?: readonly Message[];
 }
 
-/** Runs the observation, or prints it for --plan; `tell` converts the outcome to a result. */
+/** Runs the observation, or prints it for --plan; `report` converts the outcome to a result. */
 export async function runShorthand(
   observation: Observation,
   options: ShorthandOptions,
   {
     command,
-    tell,
+    report,
   }: {
     readonly command: string;
-    readonly tell: (outcome: RunOutcome, seconds: number) => Told;
+    readonly report: (outcome: RunOutcome, seconds: number) => CommandReport;
   },
 ): Promise<void> {
   if (options.plan === true) {
@@ -145,20 +145,20 @@ export async function runShorthand(
     onProgress: stage.update,
     onPlan: sayLeftovers(terminal),
   });
-  const { facts, lines, lacking } = tell(outcome, stage.done(outcome.backend));
+  const { facts, lines, lacking } = report(outcome, stage.done(outcome.backend));
   terminal.result(facts, lines, lacking);
 }
 
-/** The same for visibilities: `run` makes the products, `tell` converts their outcome to a result. */
+/** The same for visibilities: `run` makes the products, `report` converts their outcome to a result. */
 export async function runOfVisibilities<Made>(
   observation: Observation,
   options: ShorthandOptions,
   {
     run,
-    tell,
+    report,
   }: {
     readonly run: (observation: Observation, settings: VisibilitiesSettings) => Promise<Made>;
-    readonly tell: (made: Made) => Told;
+    readonly report: (made: Made) => CommandReport;
   },
 ): Promise<void> {
   if (options.plan === true) {
@@ -167,7 +167,7 @@ export async function runOfVisibilities<Made>(
   }
   const terminal = openTerminal(options);
   const made = await run(observation, settingsOf(terminal));
-  const { facts, lines, lacking } = tell(made);
+  const { facts, lines, lacking } = report(made);
   terminal.result(facts, lines, lacking);
 }
 

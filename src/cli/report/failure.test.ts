@@ -12,10 +12,10 @@ const program = fileURLToPath(new URL('../main.js', import.meta.url));
 
 describe('what is said of a failure', () => {
   it('holds no control characters of names and files', () => {
-    const told = failureText(
+    const printed = failureText(
       new CorellaError({ where: 'a\x1b[2J\x07\u009b31m\u202e.dat', what: 'is\rgone' }),
     );
-    assert.equal(told, 'corella: a\\x1b[2J\\x07\\x9b31m\\u202e.dat: is\\x0dgone\n');
+    assert.equal(printed, 'corella: a\\x1b[2J\\x07\\x9b31m\\u202e.dat: is\\x0dgone\n');
     assert.ok(!failureText(new Error('a\x1bb')).includes('\x1b'));
   });
   it('is a sentence for a null byte in a name', async () => {

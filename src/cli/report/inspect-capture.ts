@@ -222,8 +222,8 @@ function timeText({ start, end, epoch, format }: StreamLook): string {
   if (start && end) return `${calendar(start)} to ${calendar(end)}`;
   if (epoch) return `tick 0 is ${calendar(epoch)}; the rest is not known without the rate (give --rate)`;
   return format?.epoch.told === 'nobody'
-    ? `not told by the packets: tick 0 is ${format.epoch.means}`
-    : 'told, but not the same by all packets';
+    ? `not in the packets: tick 0 is ${format.epoch.means}`
+    : 'in the packets, but not the same in all of them';
 }
 
 /** Ticks as text: they may exceed the range of a JSON number. */

@@ -31,7 +31,7 @@ export function gainLines(path: string, file: GainsFile, look: GainLook, times?:
     ),
     ...(times ? [line('times', timesText(times))] : []),
     line('time', `${formatInstant(file.time, 9)}${times ? ', of which all that follows is' : ''}`),
-    line('model', file.sources.join(', ') || 'not told'),
+    line('model', file.sources.join(', ') || 'unknown'),
     line('reference', stations[file.referenceStation]),
     ...(polarisations === 2 ? [line('X to Y', crossHandText(file))] : []),
     line(

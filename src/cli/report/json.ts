@@ -17,8 +17,8 @@ export function errorText(error: unknown, command?: string): string {
     error instanceof CorellaError
       ? { where: error.where, what: error.what, ...(error.fix === undefined ? {} : { fix: error.fix }) }
       : { what: message };
-  const told = { jsonVersion: JSON_VERSION, error: { code: kindOf(error), message, ...parts } };
+  const failure = { jsonVersion: JSON_VERSION, error: { code: kindOf(error), message, ...parts } };
   return command === 'live'
-    ? JSON.stringify({ event: 'error', at: new Date().toISOString(), ...told })
-    : documentText(told);
+    ? JSON.stringify({ event: 'error', at: new Date().toISOString(), ...failure })
+    : documentText(failure);
 }

@@ -37,12 +37,12 @@ export const prepareCountSpreader = (
     };
     return {
       counts,
-      spread: async (told) => {
+      spread: async (countRows) => {
         await sent.passed();
-        new Float64Array(rowsOnHost.buffer).set(told.rows);
-        new Int32Array(runsOnHost.buffer).set(told.runOf);
-        up(rows, rowsOnHost, told.rows.byteLength);
-        up(runs, runsOnHost, told.runOf.byteLength);
+        new Float64Array(rowsOnHost.buffer).set(countRows.rows);
+        new Int32Array(runsOnHost.buffer).set(countRows.runOf);
+        up(rows, rowsOnHost, countRows.rows.byteLength);
+        up(runs, runsOnHost, countRows.runOf.byteLength);
         sent.record(stream);
         spreadCounts.set([rows.pointer, runs.pointer, counts.pointer, channels]);
         const grid = [Math.ceil(baselines / THREADS), Math.min(channels, MOST_GRID_ROWS)] as const;

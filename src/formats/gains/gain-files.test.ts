@@ -43,7 +43,7 @@ describe('files of gains', () => {
     assert.deepEqual(await readdir(folder), before);
   });
 
-  it('are told from other JSON, other HDF5 and from what is no file', async () => {
+  it('are distinguished from other JSON, other HDF5 and what is no file', async () => {
     const [json, text] = [join(folder, 'other.json'), join(folder, 'other.txt')];
     await writeFile(json, '{ "global": {} }');
     await writeFile(text, 'twelve gains');

@@ -37,11 +37,11 @@ export async function readKeys(file: InputFile): Promise<{ keys: Keys; headerByt
   const { path } = file;
   const front = new Uint8Array(Math.min(DEFAULT_HEADER_BYTES, file.sizeBytes));
   await file.readExactly(front, 0);
-  const told = parseKeys(front);
+  const keys = parseKeys(front);
   const headerBytes = wholeNumber(
     path,
     'HDR_SIZE',
-    numberOf(path, told, 'HDR_SIZE', DEFAULT_HEADER_BYTES),
+    numberOf(path, keys, 'HDR_SIZE', DEFAULT_HEADER_BYTES),
     64,
     MOST_HEADER_BYTES,
   );

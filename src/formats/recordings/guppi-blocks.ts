@@ -87,13 +87,13 @@ function placesOf(
   if (!isCounted(found)) {
     const isIndexed = Number.isFinite(found[0].index);
     const why = isIndexed ? `PKTIDX is ${found[0].index} in every block` : 'no PKTIDX counts them';
-    const told =
+    const warning =
       damaged >= 0
         ? `a header before ${placeOf(found[damaged], damaged)} is damaged, and ${why}: blocks are taken to lie as far apart in time as in the file`
         : isIndexed && found.length > 1
           ? `${why}: blocks are taken to follow each other`
           : undefined;
-    return { places: inSequence, assumed: told === undefined ? [] : [told] };
+    return { places: inSequence, assumed: warning === undefined ? [] : [warning] };
   }
   const steps = found.map(({ index }, k) => (k === 0 ? 0 : index - found[k - 1].index));
   const back = steps.findIndex((step) => step < 0);
@@ -105,8 +105,8 @@ function placesOf(
     );
   const scale = samplesPerIndex(path, found[0].header.cards, shape);
   const samples = steps.map((step) => step * scale);
-  const odd = samples.findIndex((step, k) => k > 0 && !(Number.isInteger(step) && step >= advance));
-  if (odd < 0) return { places: along(samples), assumed: [] };
+  const uneven = samples.findIndex((step, k) => k > 0 && !(Number.isInteger(step) && step >= advance));
+  if (uneven < 0) return { places: along(samples), assumed: [] };
   // If every block is the same number of packets after the previous one, none is lost, whatever their size.
   const perBlock = steps.map((step, k) => step / (1 + found[k].skipped));
   const other = perBlock.findIndex((step, k) => k > 1 && step !== perBlock[1]);
@@ -115,11 +115,11 @@ function placesOf(
       path,
       `PKTIDX goes up by ${steps[1]} at first and by ${steps[other]} to ${placeOf(found[other], other)}, and ` +
         (scale > 0
-          ? `PKTSIZE or PIPERBLK make ${samples[odd]} samples of a step to ${placeOf(found[odd], odd)}, where a block has ${advance}`
+          ? `PKTSIZE or PIPERBLK make ${samples[uneven]} samples of a step to ${placeOf(found[uneven], uneven)}, where a block has ${advance}`
           : 'neither PKTSIZE nor PIPERBLK tells how many samples those are'),
       'correct its headers (PIPERBLK: the steps of PKTIDX from block to block), or cut it apart there',
     );
-  const told =
+  const warning =
     scale > 0
       ? `PKTIDX and PKTSIZE make ${samples[1]} samples of a block, which has ${advance}`
       : found.length === 2
@@ -127,7 +127,7 @@ function placesOf(
         : undefined;
   return {
     places: inSequence,
-    assumed: told === undefined ? [] : [`${told}: blocks are taken to follow each other`],
+    assumed: warning === undefined ? [] : [`${warning}: blocks are taken to follow each other`],
   };
 }
 

@@ -15,11 +15,11 @@ const sample: Mark5bSample = {
   second: 19_801,
   code: (_lane, input, t) => (input + t) % 4,
 };
-const told = { inputs: 8, near: parseInstant('2014-01-01') };
+const options = { inputs: 8, near: parseInstant('2014-01-01') };
 
 describe('Mark 5B', () => {
   it('decodes sign and magnitude, finds the rate in the time stamps, and lists the lost frame', async () => {
-    const { recording, values, gaps } = await readWhole(mark5b, encodeMark5b(sample), told);
+    const { recording, values, gaps } = await readWhole(mark5b, encodeMark5b(sample), options);
     assert.equal(recording.kind === 'voltages' && recording.sampleRateHz, 32e6);
     // MJD 56821 is 2014-06-13; 19801 s is 05:30:01; frame 6398 of 6400 is 0.9996875 s.
     assert.equal(formatInstant(recording.start, 7), '2014-06-13T05:30:01.9996875Z');
@@ -43,18 +43,18 @@ describe('Mark 5B', () => {
         encodeMark5b({ ...over, day }),
         encodeMark5b({ ...over, day: day + 1, second: 0, frames: [0] }),
       ]);
-    const told2016 = { inputs: 8, near: parseInstant('2016-12-01') };
-    const { recording, gaps } = await readWhole(mark5b, bytes(753), told2016);
+    const options2016 = { inputs: 8, near: parseInstant('2016-12-01') };
+    const { recording, gaps } = await readWhole(mark5b, bytes(753), options2016);
     assert.equal(formatInstant(recording.start), '2016-12-31T23:59:59.960Z');
     assert.deepEqual([recording.samples, gaps.length], [27 * 5000, 0]);
-    const other = await readWhole(mark5b, bytes(752), told2016);
+    const other = await readWhole(mark5b, bytes(752), options2016);
     assert.deepEqual([other.recording.samples, other.recording.tally?.invalid], [2 * 5000, 25]);
   });
 
   it('finds its feet again after spare bytes, and leaves out what has lost its sync word', async () => {
     const bytes = encodeMark5b({ ...sample, frames: [0, 1, 2, 3] });
     bytes[10_016] = 0;
-    const { recording, gaps } = await readWhole(mark5b, Buffer.concat([Buffer.alloc(7), bytes]), told);
+    const { recording, gaps } = await readWhole(mark5b, Buffer.concat([Buffer.alloc(7), bytes]), options);
     assert.equal(recording.tally?.frames, 3);
     assert.equal(recording.tally.spareBytes, 7 + 10_016);
     assert.equal(gaps.length, 5);
@@ -66,7 +66,7 @@ describe('Mark 5B', () => {
       mark5b.open(path),
       /does not say how many channels.*give source\.inputs, and source\.near/,
     );
-    await assert.rejects(mark5b.open(path, { ...told, bits: 4 }), /Mark 5B holds 1 or 2/);
-    await assert.rejects(mark5b.open(writeSample(Buffer.alloc(20_000)), told), /no Mark 5B frame/);
+    await assert.rejects(mark5b.open(path, { ...options, bits: 4 }), /Mark 5B holds 1 or 2/);
+    await assert.rejects(mark5b.open(writeSample(Buffer.alloc(20_000)), options), /no Mark 5B frame/);
   });
 });

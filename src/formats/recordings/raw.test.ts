@@ -6,13 +6,13 @@ import { readWhole, writeSample } from '../testing/reading.js';
 
 describe('plain binary', () => {
   const start = parseInstant('2026-06-21T04:00:00');
-  const told = { type: 'i16', inputs: 2, sampleRateHz: 8e6, centreFrequencyHz: 6e7, start } as const;
+  const options = { type: 'i16', inputs: 2, sampleRateHz: 8e6, centreFrequencyHz: 6e7, start } as const;
   /** Three arbitrary bytes, then [t][a]: 1, −2, 3, −4, 5, −6, and one surplus byte. */
   const bytes = Buffer.alloc(3 + 12 + 1);
   [1, -2, 3, -4, 5, -6].forEach((value, n) => bytes.writeInt16LE(value, 3 + 2 * n));
 
   it('is what the user says it is', async () => {
-    const { recording, values } = await readWhole(raw, bytes, { ...told, skipBytes: 3 });
+    const { recording, values } = await readWhole(raw, bytes, { ...options, skipBytes: 3 });
     assert.deepEqual(
       values.map((row) => [...row]),
       [
@@ -30,7 +30,7 @@ describe('plain binary', () => {
 
   it('may hold unsigned bytes, as software radios write them', async () => {
     const { recording, values } = await readWhole(raw, Buffer.from([0, 128, 255, 129]), {
-      ...told,
+      ...options,
       type: 'u8',
     });
     assert.ok(recording.kind === 'voltages' && recording.type === 'i8');
@@ -46,7 +46,7 @@ describe('plain binary', () => {
   it('lacks samples that are no numbers', async () => {
     // [t][a] of two complex inputs: the second sample of the first, and the last of the second.
     const floats = Float32Array.of(1, 2, 3, 4, NaN, 6, 7, 8, 9, 10, 11, Infinity);
-    const file = await raw.open(writeSample(Buffer.from(floats.buffer)), { ...told, type: 'cf32' });
+    const file = await raw.open(writeSample(Buffer.from(floats.buffer)), { ...options, type: 'cf32' });
     assert.ok(file.kind === 'voltages');
     for await (const { voltages, gaps } of file.blocks(3)) {
       assert.deepEqual([...voltages], [1, 2, 0, 0, 9, 10, 3, 4, 7, 8, 0, 0]);
@@ -58,8 +58,8 @@ describe('plain binary', () => {
     await file.close();
   });
 
-  it('stands at zero frequency and in 1970 where nobody says otherwise, and says so', async () => {
-    const { type, inputs, sampleRateHz } = told;
+  it('is at zero frequency and in 1970 by default, with a warning', async () => {
+    const { type, inputs, sampleRateHz } = options;
     const real = await raw.open(writeSample(bytes), { type, inputs, sampleRateHz });
     assert.ok(real.kind === 'voltages');
     assert.deepEqual(real.unknownFacts, ['frequency', 'start']);
@@ -77,7 +77,10 @@ describe('plain binary', () => {
       async () => raw.open(path),
       /says nothing of itself; describe it with source\.sample-type/,
     );
-    await assert.rejects(async () => raw.open(path, { ...told, inputs: 20 }), /no whole sample of 20 inputs/);
-    await assert.rejects(async () => raw.open(path, { ...told, skipBytes: 17 }), /bytes to skip is 17/);
+    await assert.rejects(
+      async () => raw.open(path, { ...options, inputs: 20 }),
+      /no whole sample of 20 inputs/,
+    );
+    await assert.rejects(async () => raw.open(path, { ...options, skipBytes: 17 }), /bytes to skip is 17/);
   });
 });

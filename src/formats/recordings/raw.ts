@@ -17,19 +17,19 @@ export function openPlain(
   header?: { readonly format: string; readonly dataBytes: number },
 ): VoltageRecording {
   const { path } = file;
-  const { type: told, sampleRateHz } = options;
-  const inputsTold =
+  const { type: givenType, sampleRateHz } = options;
+  const givenInputs =
     options.inputs ??
     (options.telescope && options.telescope.stations.length * options.telescope.polarisations);
-  if (told === undefined || sampleRateHz === undefined || inputsTold === undefined) {
+  if (givenType === undefined || sampleRateHz === undefined || givenInputs === undefined) {
     refuse(
       path,
       'plain binary says nothing of itself',
       'describe it with source.sample-type (i8, ci8, u8, cu8, i16, ci16, f32 or cf32), source.inputs and source.rate',
     );
   }
-  const type = signedType(told);
-  const inputs = wholeNumber(path, 'the number of inputs', inputsTold, 1, 65_536);
+  const type = signedType(givenType);
+  const inputs = wholeNumber(path, 'the number of inputs', givenInputs, 1, 65_536);
   realNumber(path, 'the sample rate in hertz', sampleRateHz, Number.MIN_VALUE, 1e12);
   const parts = elementsPerVoltage(type);
   const sampleBytes = voltageSizeBytes(type) * inputs;
@@ -53,7 +53,7 @@ export function openPlain(
     if (scratch.length < bytes) scratch = new Uint8Array(bytes);
     const run = scratch.subarray(0, bytes);
     await file.readExactly(run, segment.offsetBytes + from * sampleBytes);
-    if (isUnsigned(told)) makeSigned(run);
+    if (isUnsigned(givenType)) makeSigned(run);
     turn(
       { bytes: run, first: 0, stride: inputs },
       { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },

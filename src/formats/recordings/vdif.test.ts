@@ -225,7 +225,7 @@ describe('VDIF', () => {
     assert.ok(!vdif.recognise('x.vdif', Buffer.alloc(100, 255)));
   });
 
-  it('threads that lie about their seconds are told apart, and one thread’s seconds may hold for all', async () => {
+  it('threads with wrong seconds are distinguished, and one thread’s seconds may be used for all', async () => {
     // As written by a recorder of 2014: every other thread lost the third byte of its seconds.
     const sample = { ...plain, threads: [1, 3, 0, 2], firstFrame: 0, frames: 4, extension: 3 as const };
     const bytes = encodeVdif(sample);
@@ -239,11 +239,11 @@ describe('VDIF', () => {
       vdif.open(path),
       /its threads 0, 2 say 14352384 s earlier than 1, 3 beside them; .*source\.seconds-of: 0 or source\.seconds-of: 1/,
     );
-    const told = await readWhole(vdif, bytes, { extension: '.vdif', secondsOfThread: 1 });
+    const assigned = await readWhole(vdif, bytes, { extension: '.vdif', secondsOfThread: 1 });
     const right = await readWhole(vdif, encodeVdif(sample), { extension: '.vdif' });
-    assert.deepEqual(told.values, right.values);
-    assert.deepEqual([told.gaps, told.recording.samples], [[], 128]);
-    assert.deepEqual(told.recording.start, right.recording.start);
+    assert.deepEqual(assigned.values, right.values);
+    assert.deepEqual([assigned.gaps, assigned.recording.samples], [[], 128]);
+    assert.deepEqual(assigned.recording.start, right.recording.start);
     const wrongly = await readWhole(vdif, bytes, { extension: '.vdif', secondsOfThread: 2 });
     assert.deepEqual(wrongly.values, right.values);
     assert.equal(formatInstant(wrongly.recording.start), '2014-01-01T03:09:43.000Z');

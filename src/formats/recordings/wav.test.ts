@@ -58,9 +58,9 @@ describe('WAV recordings', () => {
       [-128, 127, -127, 126],
     ]);
     const start = parseInstant('2026-01-01T00:00:00Z');
-    const told = expectRecording(await openFile(path, { start, centreFrequencyHz: 1e8 }));
-    assert.deepEqual([told.start, told.unknownFacts], [start, undefined]);
-    await told.close();
+    const placed = expectRecording(await openFile(path, { start, centreFrequencyHz: 1e8 }));
+    assert.deepEqual([placed.start, placed.unknownFacts], [start, undefined]);
+    await placed.close();
   });
 
   it('of one channel, and of pairs by --sample-type, are real; floats stay floats', async () => {

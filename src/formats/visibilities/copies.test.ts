@@ -24,7 +24,7 @@ const copy = async (from: string, name: string): Promise<string> => {
 
 const { telescope } = plain;
 const place = { eastM: 40, northM: 50, upM: 2 };
-const told: VisibilityHeader = {
+const header: VisibilityHeader = {
   ...plain,
   telescope: {
     ...telescope,
@@ -63,7 +63,7 @@ const expected = {
   units: 'Jy',
   xOrientation: 'unknown',
   instrument: 'backend 7',
-  extraKeywords: told.extraKeywords,
+  extraKeywords: header.extraKeywords,
   unused: [
     ['spare', 12, 6.1, 0],
     ['other', 13, 6.1, 3],
@@ -77,13 +77,13 @@ const expected = {
 
 describe('copies of visibilities', () => {
   it('keep units, numbers, unused antennas, diameters and keywords, and assert no orientation', async () => {
-    const first = await write('told.uvh5', told, [integration(0)]);
+    const first = await write('first.uvh5', header, [integration(0)]);
     assert.deepEqual(facts((await read(first)).file), expected);
-    const fits = await copy(first, 'told.uvfits');
+    const fits = await copy(first, 'first.uvfits');
     assert.deepEqual(facts((await read(fits)).file), expected);
     assert.deepEqual(facts((await read(await copy(fits, 'back.uvh5'))).file), expected);
     const bare = await openHdf5(join(folder, 'back.uvh5'));
-    assert.ok(!bare.has('Header/x_orientation'), 'nobody said where X points');
+    assert.ok(!bare.has('Header/x_orientation'), 'the direction of X is unknown');
     assert.equal(bare.number('Header/Nants_telescope'), 5);
     assert.equal(bare.number('Header/Nants_data'), 3);
     assert.deepEqual([...bare.numbers('Header/antenna_numbers')], [12, 0, 41, 13, 300]);
@@ -96,7 +96,7 @@ describe('copies of visibilities', () => {
       assert.deepEqual([file.header.xOrientation, file.header.units], ['east', 'uncalib']);
       assert.ok(
         file.telescope.stations.every((one) => !('number' in one)),
-        'no number that nobody gave',
+        'no number that was not given',
       );
       assert.equal(file.header.extraKeywords, undefined);
     }

@@ -65,9 +65,9 @@ export function antennaTableOf(
 
 /** The numbers from the file, if all stations have one; otherwise the index, from 0. */
 export function stationNumbers(stations: readonly Station[]): readonly number[] {
-  const told = stations.map(({ number }) => number);
-  const whole = told.every((number): number is number => number !== undefined);
-  return whole && new Set(told).size === told.length ? told : stations.map((_, s) => s);
+  const numbers = stations.map(({ number }) => number);
+  const whole = numbers.every((number): number is number => number !== undefined);
+  return whole && new Set(numbers).size === numbers.length ? numbers : stations.map((_, s) => s);
 }
 
 /** Splits a file's table into the stations with data and the rest, each with its row. */

@@ -46,7 +46,7 @@ describe('SKA-Low correlator dumps', () => {
     ['eda2', -1, 2, 'V12'],
     ['mine', 1, 1, 'V21'],
   ] as const) {
-    it(`puts ${name}'s pairs into the lower triangle${said ? `, told ${said}` : ''}`, async () => {
+    it(`puts ${name}'s pairs into the lower triangle${said ? `, given ${said}` : ''}`, async () => {
       const file = await skalow.open(await dump(`${name}.hdf5`, 3), {
         telescope: three(name),
         ...(said && { storedPair: said }),

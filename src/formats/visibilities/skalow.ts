@@ -131,7 +131,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
       storage: data.storage,
       channelSpacingHz: CHANNEL_SPACING_HZ,
       pair,
-      pairToldBy: storedPair ? 'the user' : "the station's name",
+      pairFrom: storedPair ? 'options' : 'station name',
       // XX, XY, YX, YY of the pairs (0, 0) and (0, 1), as stored.
       firstValues: [...data.box([0, 0, 0, 0], [1, 1, Math.min(2, baselines), 4])],
     },

@@ -55,8 +55,8 @@ describe('uvw beside places', () => {
   it('tell which way they run', () => {
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(1) }), { sign: 1, assumed: [] });
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(-1) }), { sign: -1, assumed: [] });
-    const told = checkUvw('a file', wide, { ...at, rows: rowsOf(-1), usual: 1 });
-    assert.match(String(told.assumed), /run the other way than its format has them/);
+    const checked = checkUvw('a file', wide, { ...at, rows: rowsOf(-1), usual: 1 });
+    assert.match(String(checked.assumed), /run the other way than its format has them/);
   });
 
   it('say nothing where nothing tells: autocorrelations, a few metres; uvw of zero are refused', () => {
@@ -100,7 +100,7 @@ describe('uvw beside places', () => {
     assert.equal(checkUvw('a file', small, { ...at, rows }).sign, 1);
   });
 
-  it('are refused where most contradict, told where some do', () => {
+  it('are refused where most contradict, with a warning where some do', () => {
     assert.throws(
       () => checkUvw('a file', turned, { ...at, rows: rowsOf(1) }),
       /its uvw contradict its antennas' places.* m long and differ .* by .* m \(rms\).*telescope: NAME/,

@@ -54,15 +54,15 @@ function fitUvw(
   { middle, stoppedAt }: Stopped,
   rows: readonly UvwRow[],
 ): UvwFit | undefined {
-  const told = rows.filter(
+  const withUvw = rows.filter(
     ({ s1, s2, uvwM }) => s1 !== s2 && uvwM.every(Number.isFinite) && uvwM.some((part) => part !== 0),
   );
-  if (told.length === 0) return undefined;
+  if (withUvw.length === 0) return undefined;
   const { l, m, n } = stoppedAt === 'ground' ? GROUND : skyFrame(site, middle).tangentAxes(stoppedAt);
   // Some programs write only u and v.
-  const isFlat = told.every(({ uvwM }) => uvwM[2] === 0);
+  const isFlat = withUvw.every(({ uvwM }) => uvwM[2] === 0);
   const isNearPole = stoppedAt !== 'ground' && Math.abs(stoppedAt.decDeg) > NEAR_POLE_DEG;
-  const pairs = told.map(({ s1, s2, uvwM: [u, v, w] }) => {
+  const pairs = withUvw.map(({ s1, s2, uvwM: [u, v, w] }) => {
     const [one, two] = [stations[s1], stations[s2]];
     const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
     const [pu, pv, pw] = [dot(l, apart), dot(m, apart), dot(n, apart)];

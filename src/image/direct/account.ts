@@ -71,7 +71,7 @@ export class DirectAccount {
   ): DirectImage {
     const { plan, counter, autos } = this;
     if (autos === 'leave-out') {
-      if (!powers) throw new Error("autocorrelations are left out, and nobody summed the stations' powers");
+      if (!powers) throw new Error("autocorrelations are left out, and the stations' powers were not summed");
       takeAutos(plan, sums, powers, this.current);
     }
     const { samples } = counter;

@@ -37,7 +37,7 @@ export function antennaPicture(
   const isCrowded = core.half < all.half / 2;
   const heights = stations.map(({ upM }) => upM);
   const [lowest, highest] = [Math.min(...heights), Math.max(...heights)];
-  const told = `${telescope.title}: ${stations.length} stations, ${longest(points).toFixed(1)} m apart at most, heights from ${fixed(lowest, 1)} to ${fixed(highest, 1)} m; latitude ${fixed(site.latitudeDeg, 4)}°, longitude ${fixed(site.longitudeDeg, 4)}°`;
+  const caption = `${telescope.title}: ${stations.length} stations, ${longest(points).toFixed(1)} m apart at most, heights from ${fixed(lowest, 1)} to ${fixed(highest, 1)} m; latitude ${fixed(site.latitudeDeg, 4)}°, longitude ${fixed(site.longitudeDeg, 4)}°`;
   const panels: readonly (readonly [string, Square])[] = isCrowded
     ? [
         ['All stations', all],
@@ -60,7 +60,7 @@ export function antennaPicture(
   const bottom = TOP + (isCrowded ? SIDE : 900) + 60;
   const names = flagged.map((s) => stations[s].name);
   return pictureOf({ width: PICTURE_WIDTH, height: bottom + (names.length > 0 ? 34 : 10) }, [
-    ...heading(title, told),
+    ...heading(title, caption),
     ...shapes,
     ...(names.length > 0
       ? [text('label', `flagged: ${listed(names)}`, { x: 40, y: bottom + 14, colour: WARNING })]

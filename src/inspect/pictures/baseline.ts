@@ -111,7 +111,7 @@ function drawBaseline(
   );
   const [first, last] = [rows[0], rows[rows.length - 1]];
   const spanS = secondsBetween(first.start, last.start) + last.durationS;
-  const told = `${stations[a].name} – ${stations[b].name}, ${lengthM.toFixed(1)} m apart, from ${formatInstant(first.start, 3)}, ${formatSeconds(spanS)} in ${rows.length} of ${file.integrationCount} integrations; fringes running; 0 dB is the median`;
+  const caption = `${stations[a].name} – ${stations[b].name}, ${lengthM.toFixed(1)} m apart, from ${formatInstant(first.start, 3)}, ${formatSeconds(spanS)} in ${rows.length} of ${file.integrationCount} integrations; fringes running; 0 dB is the median`;
   const channels = frequenciesHz.length;
   const products = Array.from({ length: p }, (_, pol) => ({
     name: productName(file, pol, pol),
@@ -128,7 +128,7 @@ function drawBaseline(
   const shapes =
     rows.length > 1 && channels > 1 ? overBoth(file, rows, products, spanS) : overOne(file, rows, products);
   return pictureOf({ width: PICTURE_WIDTH, height: shapes.bottom }, [
-    ...heading(title, told),
+    ...heading(title, caption),
     ...shapes.drawn,
   ]);
 }

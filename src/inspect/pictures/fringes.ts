@@ -76,8 +76,8 @@ export function fringePicture(fringes: Fringes, title: string): Picture {
       })),
     });
   const of = source ? `; orange: the fringe of ${source.name}` : '';
-  const told = `${timesS.length} integrations from ${startUtc}, phases at ${formatHz(frequencyHz)}, fringes running${of}${closures.length > MOST_CURVES ? `; closure phases of the first ${MOST_CURVES} of ${closures.length} triangles` : ''}`;
-  return pictureOf({ width: WIDTH, height: top }, [...heading(title, told), ...shapes]);
+  const caption = `${timesS.length} integrations from ${startUtc}, phases at ${formatHz(frequencyHz)}, fringes running${of}${closures.length > MOST_CURVES ? `; closure phases of the first ${MOST_CURVES} of ${closures.length} triangles` : ''}`;
+  return pictureOf({ width: WIDTH, height: top }, [...heading(title, caption), ...shapes]);
 }
 
 /** Times in the axis's own unit. */

@@ -60,7 +60,7 @@ describe('a picture of gains', () => {
       'g.json',
     );
     const words = wordsOf(picture);
-    assert.ok(!words.some((text) => text.startsWith('frequency')), 'nobody told how wide the channel is');
+    assert.ok(!words.some((text) => text.startsWith('frequency')), 'the channel width is unknown');
     assert.ok(words.includes('Amplitude at 60 MHz') && words.includes('no gain: s2:X'));
     // a dot for each of 511 gains, in two plots
     const dots = picture.shapes.filter((shape) => shape.kind === 'area' && shape.points.length > 8);

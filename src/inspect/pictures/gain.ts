@@ -29,11 +29,11 @@ export function gainPicture(file: GainsFile, title: string): Picture {
   const inputs = look.inputs.length;
   const { shapes, bottom } = file.frequenciesHz.length === 1 ? oneChannel(file, look) : overBand(file, look);
   const from = `from ${file.sources.join(', ') || 'an unnamed model'}`;
-  const told = `gains of ${inputs} inputs of ${file.telescope}, ${formatInstant(file.time, 3)}, ${from}; 0 dB is the median; phases from ${file.stations[file.referenceStation]}`;
+  const caption = `gains of ${inputs} inputs of ${file.telescope}, ${formatInstant(file.time, 3)}, ${from}; 0 dB is the median; phases from ${file.stations[file.referenceStation]}`;
   const notes = oddInputs(look);
   const height = bottom + 30 + 24 * notes.length;
   return pictureOf({ width: PICTURE_WIDTH, height }, [
-    ...heading(title, told),
+    ...heading(title, caption),
     ...shapes,
     ...notes.map((words, k) => text('label', words, { x: 40, y: bottom + 24 + 24 * k, colour: WARNING })),
   ]);

@@ -31,7 +31,7 @@ const file = {
 const frame = { left: 0, top: 0, width: 100, height: 100 };
 
 describe('what was lost or taken', () => {
-  it('is told by channel and time, and by input and channel', () => {
+  it('is given by channel and time, and by input and channel', () => {
     const map = lossMap(file);
     map.add(integration(50));
     map.add(integration(0));

@@ -116,11 +116,11 @@ export function uvCoverage(file: VisibilityFile): UvCoverage {
       integrations === 1
         ? `one integration of ${formatSeconds(lastS)}`
         : `${integrations} of ${file.integrationCount} integrations`;
-    const told =
+    const caption =
       `${file.telescope.title}, ${span}, ${frequenciesHz.length} channel${frequenciesHz.length === 1 ? '' : 's'}: ${samples} samples` +
       (samples === 0 ? '' : `, projected baselines from ${shortestM.toFixed(1)} to ${usedM.toFixed(1)} m`);
     return pictureOf({ width: PICTURE_WIDTH, height: top + SIDE + 70 }, [
-      ...heading(title, told),
+      ...heading(title, caption),
       ...drawHeatMap(map, frame),
       ...drawColourBar(scale, { ...frame, left: frame.left + SIDE + 18, width: 18 }, { stands: 'beside' }),
       ...drawBars(bars, { left: 1060, top, width: 300, height: 300 }),

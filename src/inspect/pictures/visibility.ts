@@ -49,9 +49,9 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
       top += bandHeight + BETWEEN;
     }
   }
-  const told = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB is the median`;
+  const caption = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB is the median`;
   const width = Math.max(PICTURE_WIDTH, right(LEFT, side) + side + 120);
-  return pictureOf({ width, height: top - 20 }, [...heading(title, told), ...shapes]);
+  return pictureOf({ width, height: top - 20 }, [...heading(title, caption), ...shapes]);
 }
 
 /** With flags below, or lost data, if there are any. */

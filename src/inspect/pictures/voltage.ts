@@ -63,9 +63,9 @@ export function recordingPicture(file: Recording, block: LookedBlock, title: str
     ...bar(scale, frame(k)),
     ...histogramPanel(file, block, a, { ...frame(k), left: 1040, width: 320 }),
   ]);
-  const told = `${file.format}, from ${formatInstant(block.start, 6)}, ${formatSeconds(block.samples / sampleRateOf(file))}: ${block.samples} samples of ${file.inputs} inputs; 0 dB is the power of samples of rms 1`;
+  const caption = `${file.format}, from ${formatInstant(block.start, 6)}, ${formatSeconds(block.samples / sampleRateOf(file))}: ${block.samples} samples of ${file.inputs} inputs; 0 dB is the power of samples of rms 1`;
   const height = bottom + rowHeight * shown.length - 20;
-  return pictureOf({ width: PICTURE_WIDTH, height }, [...heading(title, told), ...everything, ...closer]);
+  return pictureOf({ width: PICTURE_WIDTH, height }, [...heading(title, caption), ...everything, ...closer]);
 }
 
 const bar = (scale: ColourScale, frame: PlotFrame): Shape[] =>

@@ -93,10 +93,10 @@ export function flagFacts(account: FlagAccount | undefined): { readonly flags?: 
         startUtc: formatInstant(start, 9),
         fraction: values > 0 ? taken / values : 0,
       })),
-      bursts: account.bursts.map(({ from, to, ...told }) => ({
+      bursts: account.bursts.map(({ from, to, ...facts }) => ({
         fromUtc: formatInstant(from, 9),
         toUtc: formatInstant(to, 9),
-        ...told,
+        ...facts,
       })),
     },
   };

@@ -14,7 +14,7 @@ export {
 } from './flags.js';
 export { gainsFacts, gainsLines, lackingMessages } from './gains.js';
 export { coarseLines, loneHandNote, stokesNotes, directErrorLines, directErrorFacts } from './image-notes.js';
-export { kurtosisLinesOf, kurtosisFactsOf, type NightInterference, nightInterference } from './kurtosis.js';
+export { kurtosisLinesOf, kurtosisFactsOf, type RunInterference, runInterference } from './kurtosis.js';
 export {
   levelLines,
   STRETCHES_OF_SPECTRA,

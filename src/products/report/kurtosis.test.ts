@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Judgement, KurtosisTally, planKurtosis } from '../../kurtosis/index.js';
 import { messagesIn } from '../../messages/index.js';
-import { nightInterference, type KurtosisTold } from './kurtosis.js';
+import { runInterference, type FlaggedSpectra } from './kurtosis.js';
 
 describe('what a night took', () => {
   it('is reported of every stream epoch', () => {
-    const told: KurtosisTold[] = [];
+    const epochs: FlaggedSpectra[] = [];
     const plan = planKurtosis({
       type: 'ci8',
       channels: 1,
@@ -22,9 +22,9 @@ describe('what a night took', () => {
     ]) {
       const tally = new KurtosisTally(plan);
       tally.add(new Judgement(plan, edges, Uint8Array.from(codes), new Uint8Array(4), undefined), 0);
-      told.push({ plan, account: tally.account() });
+      epochs.push({ plan, account: tally.account() });
     }
-    const { lines, facts } = nightInterference(told, 1e3);
+    const { lines, facts } = runInterference(epochs, 1e3);
     assert.deepEqual(
       facts.interference?.map((one) => (one as { taken: number }).taken),
       [256, 64],
@@ -35,6 +35,6 @@ describe('what a night took', () => {
         .map(({ data }) => (data as { part: number }).part),
       [1, 0.25],
     );
-    assert.deepEqual(nightInterference(undefined, 1e3), { lines: [], facts: {} });
+    assert.deepEqual(runInterference(undefined, 1e3), { lines: [], facts: {} });
   });
 });

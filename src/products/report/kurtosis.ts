@@ -4,7 +4,7 @@ import { message, type Line, type Message } from '../../messages/index.js';
 import type { Episode, KurtosisAccount, KurtosisPlan } from '../../kurtosis/index.js';
 
 /** Flags of one plan. */
-export interface KurtosisTold {
+export interface FlaggedSpectra {
   readonly plan: KurtosisPlan;
   readonly account: KurtosisAccount;
 }
@@ -22,7 +22,7 @@ const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPl
     ? 2 * tail(sigmas)
     : 1 - (1 - 2 * tail(sigmas)) ** polarisations;
 
-export function kurtosisLinesOf({ plan, account }: KurtosisTold, spectrumRateHz: number): Message[] {
+export function kurtosisLinesOf({ plan, account }: FlaggedSpectra, spectrumRateHz: number): Message[] {
   const { samples, taken, windows, byChannel, byInput, unjudged } = account;
   const expected = expectedPart(plan);
   const asked = plan.flaggedInputs.filter((one) => one === 0).length;
@@ -70,7 +70,7 @@ function episodeMessage(
 }
 
 /** The same as JSON. */
-export function kurtosisFactsOf({ plan, account }: KurtosisTold, spectrumRateHz: number): object {
+export function kurtosisFactsOf({ plan, account }: FlaggedSpectra, spectrumRateHz: number): object {
   const { byInput, byChannel, byTime, episodes, ...numbers } = account;
   return {
     sigmas: plan.sigmas,
@@ -91,21 +91,21 @@ export function kurtosisFactsOf({ plan, account }: KurtosisTold, spectrumRateHz:
 }
 
 /** Of a live run, by stream epoch; times count from the start of each. */
-export interface NightInterference {
+export interface RunInterference {
   readonly lines: readonly Line[];
   readonly facts: { readonly interference?: readonly object[] };
 }
 /** `told`: for each epoch; undefined if nothing was tested. */
-export function nightInterference(
-  told: readonly KurtosisTold[] | undefined,
+export function runInterference(
+  epochs: readonly FlaggedSpectra[] | undefined,
   spectrumRateHz: number,
-): NightInterference {
-  if (!told) return { lines: [], facts: {} };
+): RunInterference {
+  if (!epochs) return { lines: [], facts: {} };
   return {
-    lines: told.flatMap((one, k) => [
-      ...(told.length > 1 ? [`stream epoch ${k + 1}:`] : []),
+    lines: epochs.flatMap((one, k) => [
+      ...(epochs.length > 1 ? [`stream epoch ${k + 1}:`] : []),
       ...kurtosisLinesOf(one, spectrumRateHz),
     ]),
-    facts: { interference: told.map((one) => kurtosisFactsOf(one, spectrumRateHz)) },
+    facts: { interference: epochs.map((one) => kurtosisFactsOf(one, spectrumRateHz)) },
   };
 }

@@ -12,7 +12,7 @@ describe('what was lost', () => {
     assert.match(many.text, /955 numbers .* 96 % of all: give a lower front\.gain/);
   });
 
-  it('at the end of a file is told in samples, seconds and bytes', () => {
+  it('at the end of a file is reported in samples, seconds and bytes', () => {
     const early = { said: 'FILE_SIZE', promisedBytes: 3000, heldBytes: 2000, missingSamples: 1 };
     assert.match(
       earlyMessage(early, 1000).text,

@@ -221,7 +221,7 @@ describe('solveGains', () => {
     };
     for (const [product, reason] of [
       [{ 'delays-out': 'cables.json' }, /products\.gains\.delays-out: needs delays to write/],
-      [{ reference: 'nobody' }, /products\.gains\.reference: 'nobody' is no station/],
+      [{ reference: 'unknown' }, /products\.gains\.reference: 'unknown' is no station/],
       [{ polarisation: 'full' }, /products\.gains\.polarisation: full: these data have one polarisation/],
       [{ 'cross-hand': 'v-zero' }, /products\.gains\.cross-hand: V = 0 alone leaves the sign/],
       [{ diffuse: 'haslam' }, /products\.gains\.diffuse: 'haslam' is no diffuse sky/],

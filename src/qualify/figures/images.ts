@@ -26,7 +26,7 @@ import {
   type ImagePlan,
 } from '../../image/index.js';
 import { START } from '../engines.js';
-import { atMost, told, type Check, type Figure, type Rig } from '../figure.js';
+import { atMost, reported, type Check, type Figure, type Rig } from '../figure.js';
 import { wideChecks } from './wide-images.js';
 
 const STATIONS = 40;
@@ -51,7 +51,7 @@ export const imagesFigure: Figure = {
     const direct = await directly(rig, sky);
     return {
       checks: [
-        told('width of the beam', sky.beamPixels, 'pixels'),
+        reported('width of the beam', sky.beamPixels, 'pixels'),
         ...judge('from visibilities', sky, visibilities, 'leave-out'),
         ...judge('directly', sky, direct, 'include'),
         ...(await wideChecks(rig)),

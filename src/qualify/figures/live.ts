@@ -15,7 +15,7 @@ import { receivePackets, type ReceiveAccount } from '../../receive/index.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import type { Instant } from '../../core/instant.js';
 import { START } from '../engines.js';
-import { all, atLeast, told, type Check, type Figure, type Rig } from '../figure.js';
+import { all, atLeast, reported, type Check, type Figure, type Rig } from '../figure.js';
 
 const INPUTS = 32;
 const CHANNELS = 8;
@@ -48,7 +48,7 @@ export const liveFigure: Figure = {
     });
     await capture.finish();
     const batch = await correlated(rig, spectraSource(arrived));
-    const checks: Check[] = [told('packets on their way', sent.sent)];
+    const checks: Check[] = [reported('packets on their way', sent.sent)];
     // The ring in C++, if it is built, and the reference in TypeScript.
     for (const by of ['auto', 'typescript'] as const)
       checks.push(...judge(by, batch, await received(rig, by, path, plan, first.epoch)));

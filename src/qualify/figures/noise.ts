@@ -4,7 +4,7 @@
  */
 import { planChannelise } from '../../channelise/index.js';
 import { channelise, correlateSamples } from '../engines.js';
-import { atMost, told, type Check, type Figure, type Rig } from '../figure.js';
+import { atMost, reported, type Check, type Figure, type Rig } from '../figure.js';
 import { noise, voltagesOf } from '../signals.js';
 import { noisePower, overlapFactor } from '../theory.js';
 
@@ -58,7 +58,7 @@ async function radiometer({ backend, quick }: Rig, taps: number): Promise<Check[
   // The standard deviation of |V|² of a complex Gaussian equals its mean. Pairs of channels are hardly correlated.
   const sigma = measured / (2 * Math.sqrt(pairs));
   return [
-    told(`T = ${taps}: scatter over 1/√N`, measured),
+    reported(`T = ${taps}: scatter over 1/√N`, measured),
     atMost(`T = ${taps}: from theory (${theory.toFixed(4)})`, Math.abs(measured - theory) / sigma, 3, 'σ'),
   ];
 }

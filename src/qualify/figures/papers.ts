@@ -2,7 +2,7 @@
 import type { BenchRow } from '../../bench/index.js';
 import { filterResponse, planChannelise } from '../../channelise/index.js';
 import { linePlot, type PlotSeries } from '../../draw/index.js';
-import { told, type Figure, type FigureTable, type Plot } from '../figure.js';
+import { reported, type Figure, type FigureTable, type Plot } from '../figure.js';
 import { rates } from '../rates.js';
 
 export const papersFigure: Figure = {
@@ -13,7 +13,7 @@ export const papersFigure: Figure = {
   measure: async (rig) => {
     const rows = await rates(rig);
     return {
-      checks: [told('edge loss of T = 8, Hann beside a plain DFT’s 3.92', response().edgeLossDb, 'dB')],
+      checks: [reported('edge loss of T = 8, Hann beside a plain DFT’s 3.92', response().edgeLossDb, 'dB')],
       plots: [scalloping(), leakage(), ...drawn(rows)],
       tables: [theirs],
     };

@@ -1,6 +1,6 @@
 /** Each kernel's rate relative to this machine's own ceiling, and the consequence for a telescope. */
 import type { BenchRow } from '../../bench/index.js';
-import { told, type Check, type Figure } from '../figure.js';
+import { reported, type Check, type Figure } from '../figure.js';
 import { rates } from '../rates.js';
 
 export const performanceFigure: Figure = {
@@ -45,7 +45,7 @@ function margins(rows: readonly BenchRow[]): Check[] {
     .at(0);
   if (!correlate) return [];
   return [
-    told(
+    reported(
       `correlation, LWA-SV’s group (measured with ${correlate.parameters.stations} stations)`,
       correlate.median / neededTops,
       '× real time',

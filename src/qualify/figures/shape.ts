@@ -2,7 +2,7 @@
 import { filterResponse, type FilterWindow } from '../../channelise/index.js';
 import { linePlot } from '../../draw/index.js';
 import { channelise } from '../engines.js';
-import { atMost, told, type Check, type Figure, type Plot, type Rig } from '../figure.js';
+import { atMost, reported, type Check, type Figure, type Plot, type Rig } from '../figure.js';
 import { decibels, tones } from '../signals.js';
 
 interface Filter {
@@ -81,10 +81,10 @@ async function measureShape(
   const beyond = Math.max(...levelsDb.filter((_, n) => offsets[n] >= 1.5));
   return {
     found: [
-      told(`${name}: width at −3 dB`, at3, 'channels'),
+      reported(`${name}: width at −3 dB`, at3, 'channels'),
       atMost(`${name}: width at −53 dB`, at53, 2 * at3, 'channels'),
-      told(`${name}: ripple over the inner half`, Math.max(...inside) - Math.min(...inside), 'dB'),
-      told(`${name}: loss at the edge`, -between(offsets, levelsDb, 0.5), 'dB'),
+      reported(`${name}: ripple over the inner half`, Math.max(...inside) - Math.min(...inside), 'dB'),
+      reported(`${name}: loss at the edge`, -between(offsets, levelsDb, 0.5), 'dB'),
       atMost(`${name}: loudest beyond 1.5 channels`, beyond, -53, 'dB'),
       atMost(`${name}: measured against promised`, errorDb, 0.05, 'dB'),
     ],

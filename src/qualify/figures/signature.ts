@@ -12,7 +12,7 @@ export const signatureFigure: Figure = {
   name: 'signature',
   title: 'Every baseline by its signature',
   about:
-    'Every input holds a constant complex number of its own in every channel, so that each product of two inputs is told from every other by its value: order of baselines, of polarisations and of channels, and the sign of the phase.',
+    'Every input holds a constant complex number of its own in every channel, so that each product of two inputs is known from every other by its value: order of baselines, of polarisations and of channels, and the sign of the phase.',
   measure: async (rig) => ({ checks: [await signatures(rig, 1), await signatures(rig, 2)] }),
 };
 

@@ -12,7 +12,7 @@ import { canPace, openPacedSender, receivePackets, type ReceiveAccount } from '.
 import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
 import { START } from '../engines.js';
-import { all, atLeast, atMost, told, type Figure, type Rig } from '../figure.js';
+import { all, atLeast, atMost, reported, type Figure, type Rig } from '../figure.js';
 
 const STATIONS = 16;
 const CHANNELS = 32;
@@ -43,13 +43,13 @@ export const socketsFigure: Figure = {
     const megabits = (8 * account.bytes) / seconds / 1e6;
     return {
       checks: [
-        told('rate', megabits, 'Mb/s'),
+        reported('rate', megabits, 'Mb/s'),
         all('packets that were placed', account.outcomes.placed, sent),
         atMost('packets that found no room', lost, 0),
         // The first and the last may be incomplete.
         atLeast('images', summary.images, seconds / IMAGE_S - 1),
         atMost('age of images, 99 of 100', summary.imageAgeS?.p99 ?? NaN, MOST_AGE_S, 's'),
-        told('age of images, median', summary.imageAgeS?.median ?? NaN, 's'),
+        reported('age of images, median', summary.imageAgeS?.median ?? NaN, 's'),
         atMost('event loop held, 99 of 100', summary.eventLoopMs.p99, MOST_LOOP_MS, 'ms'),
       ],
     };

@@ -12,7 +12,7 @@ export async function reportHtml(
 ): Promise<string> {
   const { version, madeUtc, machine, backend, description, quick, seconds, figures } = qualification;
   const lines = missed(qualification);
-  const checks = figures.flatMap((figure) => figure.checks).filter(({ verdict }) => verdict !== 'told');
+  const checks = figures.flatMap((figure) => figure.checks).filter(({ verdict }) => verdict !== 'reported');
   const verdict =
     lines.length === 0
       ? `<p class="verdict pass">Passed: all ${checks.length} thresholds</p>`
@@ -36,11 +36,15 @@ ${parts.join('\n')}
 }
 
 function summaryRow({ name, title, checks, failure }: QualifiedFigure): string {
-  const judged = checks.filter(({ verdict }) => verdict !== 'told');
+  const judged = checks.filter(({ verdict }) => verdict !== 'reported');
   const passed = judged.filter(({ verdict }) => verdict === 'pass').length;
   const isGood = failure === undefined && passed === judged.length;
   const words =
-    failure === undefined ? (judged.length === 0 ? 'told' : `${passed} of ${judged.length}`) : 'not measured';
+    failure === undefined
+      ? judged.length === 0
+        ? 'reported'
+        : `${passed} of ${judged.length}`
+      : 'not measured';
   return `<tr><td><a href="#${name}">${escaped(title)}</a></td><td>${words}</td><td class="${isGood ? 'pass' : 'fail'}">${isGood ? (judged.length === 0 ? '' : '✓ pass') : '✗ missed'}</td></tr>`;
 }
 
@@ -57,7 +61,7 @@ ${remarks.map((remark) => `<p class="remark">${escaped(remark)}</p>`).join('')}
 <p class="remark">${formatSeconds(seconds)}</p></section>`;
 }
 
-const signs = { pass: '✓ pass', fail: '✗ missed', told: 'told' } as const;
+const signs = { pass: '✓ pass', fail: '✗ missed', reported: 'reported' } as const;
 
 const checkRow = ({ what, measured, unit, wanted = '', verdict }: Check): string =>
   `<tr><td>${escaped(what)}</td><td class="number">${figureText(measured)} ${escaped(unit)}</td><td>${escaped(wanted)}</td><td class="${verdict}">${signs[verdict]}</td></tr>`;

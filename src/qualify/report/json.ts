@@ -20,7 +20,7 @@ const reportSchema = z.object({
           what: z.string(),
           measured: z.number().nullable(),
           unit: z.string(),
-          verdict: z.enum(['pass', 'fail', 'told']),
+          verdict: z.enum(['pass', 'fail', 'reported']),
         }),
       ),
     }),

@@ -8,7 +8,7 @@ main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0 0 .5rem; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; }
 .lead { font-size: 1.05rem; } a { color: var(--link); }
 .verdict { font-weight: 600; font-size: 1.1rem; } .pass { color: var(--good); white-space: nowrap; } .fail { color: var(--bad); white-space: nowrap; }
-.told, .remark, figcaption, caption { color: var(--quiet); font-size: .9rem; }
+.reported, .remark, figcaption, caption { color: var(--quiet); font-size: .9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dt { color: var(--quiet); } dd { margin: 0; }
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .93rem; } caption { text-align: left; padding-bottom: .3rem; }
 th { text-align: left; font-weight: 600; color: var(--quiet); } th, td { padding: .28rem .8rem .28rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }

@@ -109,7 +109,7 @@ describe('beams', () => {
     close(at({ weighting: 'own', autos: 'include' }).xx, 1.5625 / 9 / 0.375, 1e-5);
   });
 
-  it('that nobody knows are refused', async () => {
+  it('that are unknown are refused', async () => {
     await assert.rejects(findBeam('vla'), /'vla' is no beam we know/);
     await assert.rejects(findBeam('mwa-tile@60'), /is no direction/);
   });

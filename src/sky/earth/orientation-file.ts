@@ -71,12 +71,12 @@ let carried: OrientationTable | undefined;
 function readCarried(): OrientationTable {
   const text = readFileSync(new URL('data/earth-orientation.csv', import.meta.url), 'utf8');
   const lines = text.split('\n').filter((line) => line !== '');
-  const told = (name: string): string =>
+  const valueOf = (name: string): string =>
     new RegExp(`^# ${name}: (.*)$`, 'm').exec(text)?.[1] ??
     refuse('earth-orientation.csv', `does not say ${name}`, 'install Corella again');
-  const firstMjd = Number(told('first MJD'));
-  const stepDays = Number(told('step in days'));
-  const lastMeasuredMjd = Number(told('last measured MJD'));
+  const firstMjd = Number(valueOf('first MJD'));
+  const stepDays = Number(valueOf('step in days'));
+  const lastMeasuredMjd = Number(valueOf('last measured MJD'));
   const rows = lines
     .filter((line) => /^-?\d/.test(line))
     .map((line, k): OrientationRow => {
@@ -85,5 +85,5 @@ function readCarried(): OrientationTable {
       const kind = mjd <= lastMeasuredMjd ? 'measured' : 'predicted';
       return { mjd, poleXArcsec: x / 1e3, poleYArcsec: y / 1e3, ut1MinusUtcS: ut1 / 1e5, kind };
     });
-  return orientationTable(`the built-in ${told('origin')}`, rows);
+  return orientationTable(`the built-in ${valueOf('origin')}`, rows);
 }

@@ -70,7 +70,7 @@ describe("the Earth's orientation", () => {
     close(between.poleYArcsec, 0.263094, 1.2e-3);
   });
 
-  it('is unknown outside the table: told once a side, UT1 taken as UTC', () => {
+  it('is unknown outside the table: reported once a side, UT1 taken as UTC', () => {
     const heard: string[] = [];
     onUnknownOrientation((words) => heard.push(words));
     useEarthOrientation(parseEarthOrientation(FINALS, 'my-finals'));

@@ -19,27 +19,27 @@ export interface EarthOrientation {
 const UNKNOWN: EarthOrientation = { ut1MinusUtcS: 0, poleXRad: 0, poleYRad: 0 };
 
 let inUse: OrientationTable | undefined;
-let tell: (words: string) => void = (words) => {
+let warn: (words: string) => void = (words) => {
   process.emitWarning(words, 'CorellaWarning');
 };
-const told = new Set<string>();
+const warned = new Set<string>();
 
 /** Sets the table for the whole process. */
 export function useEarthOrientation(table: OrientationTable | 'built-in'): void {
   inUse = table === 'built-in' ? undefined : table;
-  told.clear();
+  warned.clear();
 }
 
 /** Sets the listener for dates outside the table; it is called once for dates before it and once for dates after it. */
 export function onUnknownOrientation(listener: (words: string) => void): void {
-  tell = listener;
+  warn = listener;
 }
 
 export function earthOrientation(moment: Instant): EarthOrientation {
   inUse ??= carriedEarthOrientation();
   const reading = readTable(inUse, moment);
   if (!reading) {
-    tellUnknown(inUse, moment);
+    warnUnknown(inUse, moment);
     return UNKNOWN;
   }
   return {
@@ -49,12 +49,12 @@ export function earthOrientation(moment: Instant): EarthOrientation {
   };
 }
 
-function tellUnknown(table: OrientationTable, moment: Instant): void {
+function warnUnknown(table: OrientationTable, moment: Instant): void {
   const day = (mjd: number): string => formatInstant(instant(unixOfMjd(mjd)), 0).slice(0, 10);
   const side = moment.unixSeconds < unixOfMjd(table.firstMjd) ? 'begins on' : 'ends on';
-  if (told.has(side)) return;
-  told.add(side);
-  tell(
+  if (warned.has(side)) return;
+  warned.add(side);
+  warn(
     `${formatInstant(moment, 0)}: ${table.origin} ${side} ${day(side === 'begins on' ? table.firstMjd : lastMjd(table))}: ` +
       'UT1 is taken as UTC and the pole as fixed, so places may be off by up to 14″; ' +
       'give a finals2000A of the IERS that has the day with eop: FILE',

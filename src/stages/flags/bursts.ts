@@ -42,7 +42,7 @@ export function findBursts(
     Array.from({ length: times }, (_unused, t) => state[t * channels + c]).some((one) => one !== MISSING),
   ).length;
   const bursts: Burst[] = [];
-  const told = new Uint8Array(state.length);
+  const reported = new Uint8Array(state.length);
   const isBroad = (cells: readonly number[]): boolean =>
     new Set(cells.map((at) => at % channels)).size >= Math.max(2, LEAST_BAND * ofChannels);
   const steady = steadiness(state, { times, channels });
@@ -50,7 +50,7 @@ export function findBursts(
     .flatMap((piece) => withoutSteady(piece, steady, state.length, { times, channels }))
     .sort((x, y) => y.length - x.length);
   for (const piece of byNumber) {
-    if (times < 2 || told[piece[0]] === 1) continue;
+    if (times < 2 || reported[piece[0]] === 1) continue;
     const cells = isBroad(piece)
       ? piece
       : alongWay(piece, state, steady, { times, channels }, middlesS, frequenciesHz);
@@ -59,7 +59,7 @@ export function findBursts(
     const lengths = [...perChannel.values()].map((list) => list.length).sort((x, y) => x - y);
     if (lengths[Math.floor(lengths.length / 2)] > Math.max(1, MOST_TIME * times)) continue;
     const own = new Uint8Array(state.length);
-    for (const at of cells) own[at] = told[at] = 1;
+    for (const at of cells) own[at] = reported[at] = 1;
     const at = cells.map((cell) => Math.floor(cell / channels));
     const dispersion = wayOf(perChannel, middlesS, frequenciesHz)?.dispersion;
     bursts.push({

@@ -15,7 +15,7 @@ interface FlagPlan {
   readonly masks?: 'keep';
 }
 
-interface ToldBurst {
+interface BurstFacts {
   readonly from: Instant;
   readonly to: Instant;
   readonly channels: number;
@@ -39,7 +39,7 @@ export interface FlagAccount {
   /** Values of each input and channel, for the shares. */
   inputValues: Float64Array;
   channelValues: Float64Array;
-  bursts: readonly ToldBurst[];
+  bursts: readonly BurstFacts[];
 }
 
 export interface FlaggedFile {

@@ -258,7 +258,7 @@ describe('bursts', () => {
       [],
     );
   });
-  it('are seen where every other cell is lost, and are told apart where a time lies between', () => {
+  it('are found where every other cell is lost, and are separate where a time lies between', () => {
     const halves = found((t, c) => t === 5 && c % 2 === 0);
     assert.deepEqual(halves.length, 0, 'of eight channels only neighbours hang together');
     const wide = { times: 16, channels: 128 };

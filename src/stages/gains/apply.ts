@@ -168,7 +168,7 @@ export function fitsData(
     refuse(
       path,
       units === 'Jy'
-        ? 'was solved from data that nobody had calibrated, and these are in Jy: gains would be applied twice'
+        ? 'was solved from uncalibrated data, and these are in Jy: gains would be applied twice'
         : 'was solved from data in Jy, and these are not: what gains of theirs make of them is not in Jy',
       units === 'Jy' ? 'take these data without gains, or calibrate them again' : 'calibrate these data',
     );

@@ -7,7 +7,7 @@ import { smearLines } from './images.js';
 import { outsideField } from '../../stages/index.js';
 
 describe('smearing', () => {
-  it('is told above one per cent', () => {
+  it('is reported above one per cent', () => {
     assert.deepEqual(smearLines('bandwidth', 0.0099), []);
     const [{ code, data, text }] = smearLines('bandwidth', 0.0123);
     assert.deepEqual({ code, data }, { code: 'image.smearing', data: { by: 'bandwidth', loss: 0.0123 } });

@@ -59,7 +59,7 @@ const isTen = (value: number, within = 1e-3): void => {
 describe('wide images over the beam', () => {
   const one = Float64Array.of(100e6);
 
-  it('of two moments hours apart, by what each weighs: nobody looked in between', async () => {
+  it('of two moments hours apart, by the weight of each, with no data in between', async () => {
     const integrations = [0, 3 * 3600].map((s, k) => {
       const moment = addSeconds(start, s);
       return pointSeen({

@@ -20,7 +20,7 @@ export function correctedWide(
   followed: SkyPosition,
 ): WideSkyImage {
   const { centreAt, pixels, products, shares } = sky;
-  if (!shares) throw new Error('nobody tallied what the image was made of');
+  if (!shares) throw new Error('the weights of the image were not counted');
   const { beams } = kindsOf(beam, stations.length);
   const lookOf = ({ moment, frequencyHz, weights }: Share): SharedLook => {
     const frame = skyFrame(site, moment);

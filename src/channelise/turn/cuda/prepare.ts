@@ -32,12 +32,12 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
         const out = cudaSpectra('turning', made);
         const { samples } = block;
         const { edges, laws } = turningRuns(plan, law, first, samples);
-        const told = new Float64Array(edges.length + laws.length);
-        told.set(edges);
-        told.set(laws, edges.length);
-        const room = roomFor(told.byteLength);
-        // In the kernels' own stream: after the readers of the last table.
-        await uploadInto(session, room, told, stream);
+        const delays = new Float64Array(edges.length + laws.length);
+        delays.set(edges);
+        delays.set(laws, edges.length);
+        const buffer = roomFor(delays.byteLength);
+        // In the kernels' own stream: after the readers of the last delays.
+        await uploadInto(session, buffer, delays, stream);
         block.reading(stream);
         out.writing(stream);
         if (samples > 0) {
@@ -45,7 +45,7 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
             block.pointer,
             block.pitchBytes,
             frequencies.pointer,
-            room.pointer,
+            buffer.pointer,
             edges.length - 1,
             inputs,
             rows,

@@ -82,15 +82,15 @@ interface Frames {
 
 function framesOf(path: string, kind: GsbKind, parts: number, { sampleRateHz }: OpenOptions): Frames {
   const bytesPerSample = kind === 'rawdump' ? 0.5 : 2 * CHANNELS;
-  const asUsual = (FRAME_BYTES * parts) / bytesPerSample;
-  const told = sampleRateHz === undefined ? asUsual : sampleRateHz * FRAME_S;
-  const samples = Math.round(told);
+  const nominal = (FRAME_BYTES * parts) / bytesPerSample;
+  const wanted = sampleRateHz === undefined ? nominal : sampleRateHz * FRAME_S;
+  const samples = Math.round(wanted);
   const bytes = (samples * bytesPerSample) / parts;
-  if (samples < 1 || Math.abs(told - samples) > 0.01 || !Number.isInteger(bytes))
+  if (samples < 1 || Math.abs(wanted - samples) > 0.01 || !Number.isInteger(bytes))
     refuse(
       path,
-      `a frame of ${FRAME_S} s has ${told.toFixed(3)} samples at ${formatHz(sampleRateHz ?? 0)}`,
-      `give source.rate so that they are whole; usual is ${formatHz(asUsual / FRAME_S)}`,
+      `a frame of ${FRAME_S} s has ${wanted.toFixed(3)} samples at ${formatHz(sampleRateHz ?? 0)}`,
+      `give source.rate so that they are whole; nominal is ${formatHz(nominal / FRAME_S)}`,
     );
   return { samples, bytes, sampleRateHz: samples / FRAME_S };
 }

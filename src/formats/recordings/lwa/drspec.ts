@@ -93,7 +93,7 @@ function readingOf(path: string, { products, flags }: DrHeader): Reading {
       : `holds ${names.join(', ') || 'no products'} of X and Y`,
     `read are ${Object.values(readings)
       .map((one) => one.names)
-      .join('; ')}, from which X and Y can be told apart`,
+      .join('; ')}, from which X and Y can be separated`,
   );
 }
 

@@ -187,7 +187,7 @@ describe("LWA's data recorder as a spectrometer", () => {
     assert.deepEqual([all[0].counts[0], all[1].counts[0]], [98, 0]);
   });
 
-  it('I and V alone do not tell X from Y, and a frequency that nobody tuned is asked for', async () => {
+  it('I and V alone do not give X and Y, and a frequency that is missing is asked for', async () => {
     await assert.rejects(read({ ...made, products: 0x90 }), /holds I, V of X and Y; read are XX, YY;/);
     await assert.rejects(
       read({ ...made, words: [0, 0] }),
@@ -195,7 +195,7 @@ describe("LWA's data recorder as a spectrometer", () => {
     );
   });
 
-  it('stands where its station does, and says where nobody says it', async () => {
+  it('is at the position of its station, with a warning where the station is unknown', async () => {
     const path = writeSample(encodeDrSpectra(made));
     const placed = await lwa.open(path, { telescope: await loadTelescope('lwa1') });
     assert.ok(placed.kind === 'visibilities');

@@ -110,33 +110,36 @@ describe('SigMF recordings', () => {
     });
     const path = `${base}.sigmf-meta`;
     const [sampleRateHz, centreFrequencyHz] = [5e5, 7e7];
-    const told = { sampleRateHz, centreFrequencyHz, start };
+    const given = { sampleRateHz, centreFrequencyHz, start };
     await assert.rejects(openFile(path, { centreFrequencyHz, start }), /core:sample_rate.*source\.rate/);
     for (const [some, unknownFacts] of [
       [{ sampleRateHz, start }, ['frequency']],
       [{ sampleRateHz, centreFrequencyHz }, ['start']],
-      [told, undefined],
+      [given, undefined],
     ] as const) {
       const opened = await openFile(path, some);
       assert.deepEqual(opened.kind === 'voltages' && opened.unknownFacts, unknownFacts);
       await opened.close();
     }
-    const bareOne = await openFile(path, told);
+    const bareOne = await openFile(path, given);
     assert.ok(bareOne.kind === 'voltages');
     assert.deepEqual(
       [bareOne.sampleRateHz, bareOne.centreFrequencyHz, bareOne.start, bareOne.polarisations],
       [5e5, 7e7, start, 1],
     );
     await bareOne.close();
-    const placed = await openFile(path, { ...told, telescope });
+    const placed = await openFile(path, { ...given, telescope });
     assert.ok(placed.kind === 'voltages');
     assert.deepEqual([placed.polarisations, placed.telescope], [2, telescope]);
     await placed.close();
-    const paired = await openFile(path, { ...told, polarisations: 2 });
+    const paired = await openFile(path, { ...given, polarisations: 2 });
     assert.ok(paired.kind === 'voltages' && paired.polarisations === 2);
     await paired.close();
     const three = { ...telescope, stations: [...telescope.stations, telescope.stations[0]] };
-    await assert.rejects(openFile(path, { ...told, telescope: three }), /4 inputs where pair has 3 stations/);
+    await assert.rejects(
+      openFile(path, { ...given, telescope: three }),
+      /4 inputs where pair has 3 stations/,
+    );
     // The recording's own facts have priority; a contradicting option is refused.
     const own = `${await record('own')}.sigmf-meta`;
     const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, polarisations: 2 } as const;

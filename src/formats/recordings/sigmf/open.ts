@@ -261,8 +261,9 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
     refuse(metaPath, 'says no core:sample_rate', 'add it, in samples a second, or give source.rate');
   const centreFrequencyHz = first['core:frequency'] ?? options.centreFrequencyHz;
   const datetime = first['core:datetime'];
-  const toldStart = datetime === undefined ? options.start : parseInstant(datetime, `${metaPath}, capture 0`);
-  const start = toldStart ?? instant(0);
+  const knownStart =
+    datetime === undefined ? options.start : parseInstant(datetime, `${metaPath}, capture 0`);
+  const start = knownStart ?? instant(0);
   if ((global['core:trailing_bytes'] ?? 0) > 0) {
     refuse(metaPath, 'has trailing bytes after its data', 'strip them: only plain samples are read');
   }
@@ -287,7 +288,7 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
   const facts = {
     path: metaPath,
     format: 'sigmf',
-    ...unknownFactsOf({ frequency: centreFrequencyHz === undefined, start: toldStart === undefined }),
+    ...unknownFactsOf({ frequency: centreFrequencyHz === undefined, start: knownStart === undefined }),
     polarisations,
     details: details(meta, layout),
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),

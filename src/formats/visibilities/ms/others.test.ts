@@ -36,7 +36,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
   /** Our own keyword is absent: no other program writes it. */
   const FOREIGN = 'alter table SET drop keyword CORELLA';
 
-  it('with CORRECTED_DATA beside DATA are told of, and read from the column asked for', async () => {
+  it('with CORRECTED_DATA beside DATA get a warning, and are read from the column asked for', async () => {
     const path = await changed(...CORRECTED);
     const plain = await firsts(path);
     assert.deepEqual((await facts(path)).assumed, [
@@ -57,7 +57,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     const unit = (word: string): string => `alter table SET set keyword DATA::QuantumUnits='${word}'`;
     const raw = await facts(await changed(FOREIGN, unit('Jy')));
     assert.equal(raw.header.units, undefined);
-    assert.match(raw.assumed?.join() ?? '', /marked Jy, as some programs mark what nobody calibrated/);
+    assert.match(raw.assumed?.join() ?? '', /marked Jy, as some programs mark uncalibrated data/);
     assert.equal((await facts(await changed(FOREIGN, unit('uncalib')))).header.units, 'uncalib');
     assert.equal((await facts(await changed(FOREIGN, unit('K str')))).header.units, 'K str');
     const corrected = await changed(
@@ -150,8 +150,8 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       ['ICRS', 250, -30],
       ['B1950', 250.79246047, -30.09340102],
     ] as const) {
-      const { header: told } = await facts(await changed(frame(word)));
-      const { phaseCentre } = told;
+      const { header: read } = await facts(await changed(frame(word)));
+      const { phaseCentre } = read;
       assert.ok(Math.abs(phaseCentre.raDeg - raDeg) < 1e-4, `${word}: ${phaseCentre.raDeg}`);
       assert.ok(Math.abs(phaseCentre.decDeg - decDeg) < 1e-4, `${word}: ${phaseCentre.decDeg}`);
     }
@@ -216,11 +216,11 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     assert.deepEqual(await firsts(path, { target: 'A place' }), [first]);
     for (const target of ['other', '1']) {
       assert.deepEqual(await firsts(path, { target }), [second]);
-      const { header: told, targets, assumed } = await facts(path, { target });
-      assert.deepEqual([told.object, targets, assumed], ['other', undefined, undefined]);
+      const { header: read, targets, assumed } = await facts(path, { target });
+      assert.deepEqual([read.object, targets, assumed], ['other', undefined, undefined]);
       // Both angles are larger by 0.1 rad.
-      assert.ok(Math.abs(told.phaseCentre.raDeg - 250 - 18 / Math.PI) < 1e-9);
-      assert.ok(Math.abs(told.phaseCentre.decDeg + 30 - 18 / Math.PI) < 1e-9);
+      assert.ok(Math.abs(read.phaseCentre.raDeg - 250 - 18 / Math.PI) < 1e-9);
+      assert.ok(Math.abs(read.phaseCentre.decDeg + 30 - 18 / Math.PI) < 1e-9);
     }
     assert.deepEqual(await firsts(path, { target: 'all' }), [first, second]);
     await assert.rejects(facts(path, { target: 'third' }), /holds no target 'third'; it holds a place \(0\)/);

@@ -302,9 +302,7 @@ function unitsIn(
   if (units === undefined) return { assumed: [] };
   return column === DATA && units === 'Jy'
     ? {
-        assumed: [
-          `its ${DATA} is marked Jy, as some programs mark what nobody calibrated: taken as not said`,
-        ],
+        assumed: [`its ${DATA} is marked Jy, as some programs mark uncalibrated data: taken as unspecified`],
       }
     : { units, assumed: [] };
 }

@@ -144,7 +144,7 @@ export interface Antennas {
   /** 'offsets' from the array's centre in the meridian's frame, or 'absolute' ECEF. */
   readonly positions: 'offsets' | 'absolute';
   /** Of the first feed, degrees from north through east, if the table marks it as valid (HASFEED). */
-  readonly feedsTold: number | undefined;
+  readonly feedsDeg: number | undefined;
   /** Mount, position angle of an X that is neither east nor north, and the frame of products. */
   readonly mount?: Mount;
   readonly feedAngleDeg?: number;
@@ -223,7 +223,7 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     positions: absolute ? 'absolute' : 'offsets',
     ...own,
     ...feedFacts(unit, table, own.own !== undefined),
-    feedsTold: header.has('HASFEED') && header.logical('HASFEED') ? feedAngleDeg(table) : undefined,
+    feedsDeg: header.has('HASFEED') && header.logical('HASFEED') ? feedAngleDeg(table) : undefined,
   };
 }
 
@@ -236,8 +236,8 @@ function feedFacts(
   const word = header.text('MOUNT', '').trim();
   const mount = isOurs ? mounts.find((one) => one === word) : mountOf(table);
   const frame = header.text('POLFRAME', '').trim().toLowerCase();
-  const toldDeg = header.has('HASFEED') && header.logical('HASFEED') ? rotatedFeedDeg(table) : undefined;
-  const angleDeg = header.has('FEEDANG') ? header.real('FEEDANG') : toldDeg;
+  const feedsDeg = header.has('HASFEED') && header.logical('HASFEED') ? rotatedFeedDeg(table) : undefined;
+  const angleDeg = header.has('FEEDANG') ? header.real('FEEDANG') : feedsDeg;
   return {
     ...(mount && { mount }),
     ...(angleDeg !== undefined && { feedAngleDeg: angleDeg }),

@@ -44,17 +44,17 @@ describe('UVFITS of several IFs', () => {
     for await (const { visibilities } of file.integrations())
       for (let c = 0; c < 4; c++) values.push(visibilities[c * 6 + 2]);
     await file.close();
-    const told = (file.assumed ?? []).filter((line) => line.includes('AIPS FQ'));
+    const warnings = (file.assumed ?? []).filter((line) => line.includes('AIPS FQ'));
     return {
       mHz: Array.from(file.header.frequenciesHz, (hz) => hz / 1e6),
       widthHz: file.header.channelWidthHz,
       values,
-      told,
+      warnings,
     };
   };
 
   it('go by CH WIDTH and its sign, as casacore has them', async () => {
-    const width = { widthHz: 5e5, told: [] };
+    const width = { widthHz: 5e5, warnings: [] };
     assert.deepEqual(await open([5e5, 5e5], [1, 1]), {
       ...width,
       mHz: [150, 150.5, 170, 170.5],
@@ -70,16 +70,16 @@ describe('UVFITS of several IFs', () => {
   it('tell what contradicts them', async () => {
     const lower = await open([5e5, 5e5], [1, -1]);
     assert.deepEqual(lower.mHz, [150, 150.5, 170, 170.5]);
-    assert.match(String(lower.told), /calls IF 2 a lower sideband, its CH WIDTH rises: taken as rising/);
+    assert.match(String(lower.warnings), /calls IF 2 a lower sideband, its CH WIDTH rises: taken as rising/);
     const wide = await open([4e5, 4e5], [1, 1]);
     assert.deepEqual([wide.mHz, wide.widthHz], [[150, 150.4, 170, 170.4], 4e5]);
     assert.match(
-      String(wide.told),
+      String(wide.warnings),
       /goes by 500 kHz a channel, its AIPS FQ table by 400 kHz, which is taken/,
     );
     const falling = await open([5e5, 5e5], [1, 1], -5e5);
     assert.deepEqual(falling.mHz, [150, 150.5, 170, 170.5]);
-    assert.match(String(falling.told), /goes by −500 kHz a channel, its AIPS FQ table by 500 kHz/);
+    assert.match(String(falling.warnings), /goes by −500 kHz a channel, its AIPS FQ table by 500 kHz/);
   });
 
   it('are refused where their widths differ: files have one width for all here', async () => {

@@ -212,19 +212,23 @@ function readProducts(axes: readonly Axis[], where: string): FileProduct[] {
 function readChannels(
   header: FitsHeader,
   axes: readonly Axis[],
-  told: readonly Band[] | undefined,
+  tableBands: readonly Band[] | undefined,
 ): Pick<UvfitsLayout, 'channels' | 'channelWidthHz' | 'assumed'> {
   const frequency = axes.find(({ name }) => name === 'FREQ') ?? refuse(header.where, 'has no FREQ axis');
   const band = axes.find(({ name }) => name === 'IF' || name === 'BAND');
   const count = band?.length ?? 1;
-  if (count > 1 && (told === undefined || told.length < count)) {
+  if (count > 1 && (tableBands === undefined || tableBands.length < count)) {
     refuse(
       header.where,
       `has ${count} IFs but no AIPS FQ table with their frequencies`,
       'export it with one',
     );
   }
-  const { bands, assumed } = stepsOf(header.where, told?.slice(0, count) ?? [{ offsetHz: 0 }], frequency);
+  const { bands, assumed } = stepsOf(
+    header.where,
+    tableBands?.slice(0, count) ?? [{ offsetHz: 0 }],
+    frequency,
+  );
   const channels: FileChannel[] = [];
   bands.forEach(({ offsetHz, stepHz }, k) => {
     for (let c = 0; c < frequency.length; c++) {

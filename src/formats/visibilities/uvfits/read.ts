@@ -97,17 +97,17 @@ function factsOf(header: FitsHeader, antennas: Antennas, centre: SkyPosition): O
     ...pointingOf(header, antennas, centre),
     ...remarksOf(header),
   };
-  const { feedsTold } = antennas;
+  const { feedsDeg } = antennas;
   return {
     ...(units !== undefined && { units }),
     xOrientation: header.has('XORIENT')
       ? orientationOf(header.text('XORIENT'))
-      : feedsTold === undefined
+      : feedsDeg === undefined
         ? 'unknown'
         : // Other feed rotations have no name here.
-          Math.abs(feedsTold - 90) < 1e-3
+          Math.abs(feedsDeg - 90) < 1e-3
           ? 'east'
-          : Math.abs(feedsTold) < 1e-3
+          : Math.abs(feedsDeg) < 1e-3
             ? 'north'
             : 'unknown',
     ...(instrument !== '' && instrument !== header.text('TELESCOP', '').trim() && { instrument }),

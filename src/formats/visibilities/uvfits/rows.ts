@@ -188,7 +188,7 @@ export async function indexGroups(
   const sources = new Set<number>();
   const antennas = new Set<number>();
   const pairs = new Map<string, readonly [number, number]>();
-  const isOrderTold = hasOneCrossHand(layout.products);
+  const isOrderKnown = hasOneCrossHand(layout.products);
   let sample:
     { tick: number; middle: Instant; rows: NonNullable<GroupIndex['sample']>['rows'][number][] } | undefined;
   /** Pairs whose uvw are 0, for files that have no others. */
@@ -228,7 +228,7 @@ export async function indexGroups(
       const integrationS = rowLengthS(reader, group);
       if (integrationS === undefined && reader.integrationS(group) !== undefined) oddLengths++;
       for (const number of pair) antennas.add(number);
-      if (isOrderTold) pairs.set(pair.join(), pair);
+      if (isOrderKnown) pairs.set(pair.join(), pair);
       const slot = slots.get(tick);
       if (slot === undefined) {
         slots.set(tick, {

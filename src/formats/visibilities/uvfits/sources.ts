@@ -61,11 +61,11 @@ export function sourceOf(
   }
   const { name, position, equinox } = source;
   if (!position) return { assumed: [] };
-  const isTold =
+  const contradicts =
     !isHeaderBlank && [...sources.values()].every((one) => !one.position || !near(one.position, headerPlace));
   if (id === undefined && !isHeaderBlank)
     return {
-      assumed: isTold
+      assumed: contradicts
         ? [`no group names its source, and its AIPS SU table has ${name} elsewhere: ${header}, are taken`]
         : [],
     };
@@ -75,7 +75,7 @@ export function sourceOf(
     refuse(path, `its AIPS SU table has ${name} at ${inWords(position)}`, 'it is damaged: copy it again');
   return {
     source,
-    assumed: isTold
+    assumed: contradicts
       ? [
           `its AIPS SU table has ${name} at ${inWords(position)}, which is taken, as casacore does; ${header}, are passed over`,
         ]

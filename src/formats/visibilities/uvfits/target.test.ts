@@ -95,25 +95,25 @@ describe('UVFITS of several sources', () => {
       const file = await openUvfits(path);
       await file.close();
       const { phaseCentre, object } = file.header;
-      const told = (file.assumed ?? []).filter((line) => line.includes('AIPS SU'));
-      return { at: [phaseCentre.raDeg, phaseCentre.decDeg], object, told };
+      const warnings = (file.assumed ?? []).filter((line) => line.includes('AIPS SU'));
+      return { at: [phaseCentre.raDeg, phaseCentre.decDeg], object, warnings };
     };
     const table = { at: [202.78, 30.5], object: '3C286' };
     // The header has the other source's position, as in files of several sources.
-    assert.deepEqual(await open({ rows: 2, header: [49.95, 41.5] }), { ...table, told: [] });
-    assert.deepEqual(await open({ rows: 1, header: [202.78 - 360, 30.5] }), { ...table, told: [] });
+    assert.deepEqual(await open({ rows: 2, header: [49.95, 41.5] }), { ...table, warnings: [] });
+    assert.deepEqual(await open({ rows: 1, header: [202.78 - 360, 30.5] }), { ...table, warnings: [] });
     const radians = await open({ rows: 1, header: [3.54, 30.5] });
     assert.deepEqual([radians.at, radians.object], [table.at, table.object]);
     assert.match(
-      String(radians.told),
+      String(radians.warnings),
       /has 3C286 at 202\.7800° 30\.5000°, which is taken.*3\.5400° 30\.5000°, are passed over/,
     );
     const unnamed = await open({ rows: 1, header: [10, -20], named: false });
     assert.deepEqual(unnamed.at, [10, -20]);
-    assert.match(String(unnamed.told), /no group names its source.*3C286 elsewhere/);
+    assert.match(String(unnamed.warnings), /no group names its source.*3C286 elsewhere/);
     const unknown = await open({ rows: 2, header: [10, -20], id: 4 });
     assert.deepEqual(unknown.at, [10, -20]);
-    assert.match(String(unknown.told), /is of source 4, which its AIPS SU table lacks/);
+    assert.match(String(unknown.warnings), /is of source 4, which its AIPS SU table lacks/);
     await assert.rejects(open({ rows: 2, header: [0, 0], id: 4 }), /source 4.*lacks/);
   });
 });

@@ -287,14 +287,14 @@ function checkHeader(path: string, header: VisibilityHeader): void {
 }
 
 function checkIntegration(path: string, header: VisibilityHeader, integration: Integration): void {
-  const told = [integration.stations, integration.channels, integration.polarisations].join(' × ');
+  const given = [integration.stations, integration.channels, integration.polarisations].join(' × ');
   const wanted = [header.telescope.stations.length, header.frequenciesHz.length, header.polarisations].join(
     ' × ',
   );
-  if (told !== wanted) {
+  if (given !== wanted) {
     refuse(
       path,
-      `an integration of ${told} stations × channels × polarisations where the file has ${wanted}`,
+      `an integration of ${given} stations × channels × polarisations where the file has ${wanted}`,
       'one file holds one arrangement',
     );
   }

@@ -174,9 +174,9 @@ describe('UVH5 that others have made or changed', () => {
       uneven(items);
       items.blt_order = { kind: 'fixed', type: { textBytes: 3 }, dims: [], bytes: Buffer.from('bda') };
     }, /baseline-dependent averaging/);
-    const told = await openUvh5(await altered(uneven));
-    assert.match(String(told.assumed), /pairs overlap with times that they are missing at/);
-    await told.close();
+    const opened = await openUvh5(await altered(uneven));
+    assert.match(String(opened.assumed), /pairs overlap with times that they are missing at/);
+    await opened.close();
     await refuses((items) => {
       items.ant_2_array = reals(new Array<number>(12).fill(9));
     }, /antenna 9 is in the data but not in antenna_numbers/);

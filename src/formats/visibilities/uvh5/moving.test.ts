@@ -33,7 +33,7 @@ const table = (days: readonly number[], ra: readonly number[], dec: readonly num
 });
 
 describe('UVH5 of what moves', () => {
-  it('is at the place of the middle of the data, and that is told', async () => {
+  it('is at the place of the middle of the data, with a warning', async () => {
     // Across the origin of right ascension, a quarter of the way from the second to the third.
     const days = [MIDDLE_DAY - 1, MIDDLE_DAY - 0.25, MIDDLE_DAY + 0.75];
     const file = await opened(table(days, [300, 359.98, 0.06], [0, -5, -4.96]), 'ephem');

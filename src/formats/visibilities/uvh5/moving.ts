@@ -88,7 +88,7 @@ export function followedPlace(file: Hdf5File, entry: string, name: string, span:
       `it follows ${name}, which moves: ${inWords(phaseCentre)}, its place ${
         rows.length > 1
           ? `at the middle of the data, is taken (it goes ${goes.toPrecision(2)}″ from the first to the last)`
-          : 'of the one time that is told, is taken'
+          : 'of the one time that is given, is used'
       }`,
     ],
   };

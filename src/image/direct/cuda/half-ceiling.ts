@@ -26,7 +26,7 @@ interface HalfCeiling extends Closable {
 /** Half-precision products alone, for some milliseconds. */
 export async function prepareHalfCeiling({ session, shop }: CudaBackend): Promise<HalfCeiling> {
   const { multiplyHalves } = await shop.prepare(halfCeilingRequest());
-  const out = session.allocate('a result nobody reads', 4);
+  const out = session.allocate('unused result', 4);
   const iterations = 4096;
   const blocks = session.device.multiprocessors;
   return {

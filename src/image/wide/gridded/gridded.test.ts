@@ -89,13 +89,13 @@ describe('wide images gridded in TypeScript', () => {
   it('tells how far it has come, plane by plane', async () => {
     const rows = noiseRows(layout, randomStream(8, 'progress'));
     const plan = planWide({ pixels: 64, pixelCosine: 1 / 64, bounds: boundsOf([rows]) });
-    const told: (readonly [number, number | undefined])[] = [];
-    const imager = prepareGriddedImager(plan, { onProgress: ({ done, of }) => told.push([done, of]) });
+    const reports: (readonly [number, number | undefined])[] = [];
+    const imager = prepareGriddedImager(plan, { onProgress: ({ done, of }) => reports.push([done, of]) });
     await imageOf(imager, rows);
     const { planes } = plan.w;
     assert.ok(planes > 1);
     assert.deepEqual(
-      told,
+      reports,
       Array.from({ length: planes }, (_, k) => [k + 1, planes]),
     );
   });

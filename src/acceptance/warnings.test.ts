@@ -16,7 +16,7 @@ const dishes: Dishes = { centreFrequencyHz: 1.4e9, sampleRateHz: 16e6, samples: 
 const place = `${source.raDeg} ${source.decDeg}`;
 const common = ['--channels', '64', '--backend', 'cpu'];
 
-interface Told {
+interface Report {
   readonly integrations: number;
   readonly integrationS: number;
   readonly keptInChannel?: number;
@@ -47,7 +47,7 @@ async function leastCoherence(path: string): Promise<number> {
   return least;
 }
 
-it('dishes over 2 km: told what is lost, and tracking saves it', () =>
+it('dishes over 2 km: the loss is reported, and tracking prevents it', () =>
   withFolder(async (folder) => {
     const recording = await recordDishes(folder, 6, dishes);
     const plain = await corella(folder, 'correlate', recording, '-o', 'plain.uvh5', ...common);
@@ -58,12 +58,12 @@ it('dishes over 2 km: told what is lost, and tracking saves it', () =>
       said,
       /the longest baseline, 2\.0 km, keeps 0 % .* \(delay × width 1\.7\); use --track SOURCE.*\[sky\.not-tracked-channel\]/,
     );
-    const told = JSON.parse(
+    const report = JSON.parse(
       (await corella(folder, 'correlate', recording, '-o', 'json.uvh5', '--json', ...common)).stdout,
-    ) as Told;
-    assert.ok(Math.abs((told.delayTimesChannelWidth ?? 0) - 1.672) < 0.002);
-    assert.equal(told.tracked, undefined);
-    assert.equal(told.phaseCentre.object, 'zenith');
+    ) as Report;
+    assert.ok(Math.abs((report.delayTimesChannelWidth ?? 0) - 1.672) < 0.002);
+    assert.equal(report.tracked, undefined);
+    assert.equal(report.phaseCentre.object, 'zenith');
 
     const tracked = await corella(
       folder,
@@ -77,7 +77,7 @@ it('dishes over 2 km: told what is lost, and tracking saves it', () =>
       ...common,
     );
     assert.equal(tracked.code, 0, tracked.stderr);
-    const facts = JSON.parse(tracked.stdout) as Told;
+    const facts = JSON.parse(tracked.stdout) as Report;
     assert.deepEqual(facts.tracked, { towards: place });
     // Fringes are stopped at the tracked position, unless another is requested.
     assert.deepEqual([facts.phaseCentre.raDeg, facts.phaseCentre.decDeg], [source.raDeg, source.decDeg]);
@@ -89,7 +89,7 @@ it('dishes over 2 km: told what is lost, and tracking saves it', () =>
     await file.close();
   }));
 
-it('a fringe that turns within an integration is told, and the default integration is one that the array bears', () =>
+it('a fringe that rotates within an integration gives a warning, and the default integration is short enough for the array', () =>
   withFolder(async (folder) => {
     const slow: Dishes = { centreFrequencyHz: 1.4e9, sampleRateHz: 50e3, samples: 60_000 };
     const recording = await recordDishes(folder, 6, slow);
@@ -100,11 +100,13 @@ it('a fringe that turns within an integration is told, and the default integrati
       long.stdout + long.stderr,
       /over 1\.2\d* s its fastest fringe turns 0\.8\d times, .* keeps 2\d % of the amplitude; use --track SOURCE, or --integration 100.*\[sky\.not-tracked-time\]/,
     );
-    const usual = JSON.parse((await corella(folder, ...words, '-o', 'usual.uvh5', '--json')).stdout) as Told;
+    const nominal = JSON.parse(
+      (await corella(folder, ...words, '-o', 'usual.uvh5', '--json')).stdout,
+    ) as Report;
     // 100 ms, in whole spectra of 0.32 ms.
-    assert.equal(usual.integrationS, 0.10016);
-    assert.equal(usual.integrations, 12);
-    assert.ok((usual.keptInIntegration ?? 0) > 0.99);
+    assert.equal(nominal.integrationS, 0.10016);
+    assert.equal(nominal.integrations, 12);
+    assert.ok((nominal.keptInIntegration ?? 0) > 0.99);
     const said = await corella(folder, ...words, '-o', 'usual2.uvh5');
     assert.match(
       said.stdout + said.stderr,
@@ -171,6 +173,6 @@ it('cables and pieces of delays.json are applied; sums cannot be tracked', () =>
     assert.equal(pieces.code, 0, pieces.stderr);
     const sums = await corella(folder, ...track, '--values', 'sums', '-o', 's.uvh5');
     assert.match(sums.stderr, /tracked data are unphased afterwards/);
-    const nobody = await corella(folder, 'correlate', recording, '--track', 'Cyg B', '-o', 'y.uvh5');
-    assert.match(nobody.stderr, /--track: 'Cyg B' is no source that we know/);
+    const unknown = await corella(folder, 'correlate', recording, '--track', 'Cyg B', '-o', 'y.uvh5');
+    assert.match(unknown.stderr, /--track: 'Cyg B' is no source that we know/);
   }));
