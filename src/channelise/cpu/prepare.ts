@@ -35,7 +35,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
     `int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages,
       int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps /*[gapCount * 4]*/,
       int64_t gapCount, const int32_t *shifts, const double *turns, void *block, int64_t capacity,
-      void *powers, int64_t *passed /*[1]*/, int32_t *told /*[2]*/)`,
+      void *powers, int64_t *passed /*[1]*/, int32_t *flags /*[2]*/)`,
   );
   const stream = openStream(plan);
   const passed = new BigInt64Array(1);
