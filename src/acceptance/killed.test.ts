@@ -57,7 +57,7 @@ async function bytesIn(into: string): Promise<number> {
 /** Every file under its final name is readable. */
 async function assertReadable(into: string): Promise<void> {
   for (const name of await namesIn(into)) {
-    if (isLeftover(name) || /\.(?:fil\.json|sigmf-data)$/.test(name)) continue;
+    if (isLeftover(name) || /\.(?:fil\.json|sigmf-data|csv)$/.test(name)) continue;
     const path = join(into, name);
     // This reads the whole file.
     await ran('compare', path, path);
