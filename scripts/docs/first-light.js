@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { decode } from 'fast-png';
 import { PAPER, renderPng } from '../../dist/draw/index.js';
 
+/** @typedef {import('../../dist/draw/index.js').Shape} Shape */
+
 /** Rows of the header are moved apart by this much, below its first line, to make space for the numbers. */
 const GAP = { row: 101, height: 38 };
 const MARGIN = 250;
@@ -25,25 +27,16 @@ const words = [
 const path = process.argv[2];
 const source = decode(readFileSync(path));
 const height = source.height + GAP.height;
-const picture = {
-  width: source.width + MARGIN,
-  height,
-  paper: PAPER,
-  shapes: [
-    { kind: 'raster', box: { left: 0, top: 0, right: source.width, bottom: height }, paint },
-    ...words.flatMap(({ x, y, to }, k) => [
-      ...(to ? [{ kind: 'line', points: [{ x, y }, to], width: 2.5, colour: ACCENT }] : []),
-      ...badge(k + 1, x, y),
-    ]),
-    ...words.flatMap(({ word }, k) => [
-      ...badge(k + 1, source.width + 30, 330 + 80 * k),
-      {
-        ...{ kind: 'text', words: word, x: source.width + 60, y: 339 + 80 * k },
-        ...{ size: 27, weight: 'bold', colour: 0xe8ecf4 },
-      },
-    ]),
-  ],
-};
+/** @type {Shape[]} */
+const shapes = [
+  { kind: 'raster', box: { left: 0, top: 0, right: source.width, bottom: height }, paint },
+  ...words.flatMap(({ x, y, to }, k) => [...(to ? [line({ x, y }, to)] : []), ...badge(k + 1, x, y)]),
+  ...words.flatMap(({ word }, k) => [
+    ...badge(k + 1, source.width + 30, 330 + 80 * k),
+    text(word, source.width + 60, 339 + 80 * k, 27, 0xe8ecf4),
+  ]),
+];
+const picture = { width: source.width + MARGIN, height, paper: PAPER, shapes };
 writeFileSync(new URL('../../docs/first-light.png', import.meta.url), readFileSync(path));
 writeFileSync(new URL('../../docs/first-light-words.png', import.meta.url), await renderPng(picture));
 
@@ -53,7 +46,8 @@ function paint(canvas) {
     const row = y < GAP.row ? y : y + GAP.height;
     for (let x = 0; x < source.width; x++)
       for (let c = 0; c < 3; c++)
-        canvas.rgb[3 * (row * canvas.width + x) + c] = source.data[source.channels * (y * source.width + x) + c];
+        canvas.rgb[3 * (row * canvas.width + x) + c] =
+          source.data[source.channels * (y * source.width + x) + c];
   }
 }
 
@@ -61,6 +55,7 @@ function paint(canvas) {
  * @param {number} number
  * @param {number} x
  * @param {number} y
+ * @returns {Shape[]}
  */
 function badge(number, x, y) {
   const points = Array.from({ length: 48 }, (_, k) => ({
@@ -69,9 +64,27 @@ function badge(number, x, y) {
   }));
   return [
     { kind: 'area', points, colour: ACCENT },
-    {
-      ...{ kind: 'text', words: String(number), x, y: y + 7.5, anchor: 'middle' },
-      ...{ size: 21, weight: 'bold', colour: PAPER },
-    },
+    { ...text(String(number), x, y + 7.5, 21, PAPER), anchor: 'middle' },
   ];
+}
+
+/**
+ * @param {{ x: number, y: number }} from
+ * @param {{ x: number, y: number }} to
+ * @returns {Shape}
+ */
+function line(from, to) {
+  return { kind: 'line', points: [from, to], width: 2.5, colour: ACCENT };
+}
+
+/**
+ * @param {string} words
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {number} colour
+ * @returns {Extract<Shape, { kind: 'text' }>}
+ */
+function text(words, x, y, size, colour) {
+  return { kind: 'text', words, x, y, size, weight: 'bold', colour };
 }
