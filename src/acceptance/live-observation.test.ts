@@ -116,7 +116,8 @@ async function steered(path: string, into: string, steer: (steering: Steering) =
             look: () => Promise.resolve(),
             file: () => undefined,
             gainsEvents: { solved: () => undefined, failed: () => undefined },
-            begin: (_, { live }) => {
+            arrived: () => undefined,
+            begin: ({ live }) => {
               steering = live.steering;
             },
             watcher: {

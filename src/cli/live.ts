@@ -1,7 +1,7 @@
 /** corella live: visibilities and images of the sky from packets or samples as they arrive. */
 import { refuse } from '../core/errors.js';
 import { connectQueue } from '../farm/index.js';
-import { runLive, tartAddress, watchLosses, type LiveOutcome, type LiveRunSettings } from '../live/index.js';
+import { runLive, watchLosses, type LiveOutcome, type LiveRunSettings } from '../live/index.js';
 import { skyModelsOf, type Observation, gainsFactsOf, gainsLinesOf } from '../observation/index.js';
 import type { Flags } from '../observation/flags.js';
 import {
@@ -18,7 +18,6 @@ import { joinMachines, type MachineOptions } from './live/machines.js';
 import type { LiveOptions } from './live/options.js';
 import { reportOutcome } from './live/outcome.js';
 import { pageLines, tokenIsFor } from './live/page-lines.js';
-import { runTartObservation } from './live/tart.js';
 import { openReport, type Report } from './live/report.js';
 import type { CommonOptions } from './options/command.js';
 import { printPlan } from './options/shorthand.js';
@@ -73,10 +72,6 @@ export async function runLiveObservation(
   observation: Observation,
   options: LiveReportOptions,
 ): Promise<void> {
-  if (tartAddress(observation) !== undefined) {
-    await runTartObservation(observation, options);
-    return;
-  }
   const report = openReport(options);
   const { say } = report;
   for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);

@@ -1,12 +1,6 @@
 /** Entry point of `live`: observations of packets, captures and streams. */
-export {
-  runLive,
-  steeringOf,
-  type LiveOutcome,
-  type LivePage,
-  type LiveRunSettings,
-  type OpenPageSettings,
-} from './run.js';
+export { runLive, steeringOf } from './run.js';
+export type { LiveOutcome, LivePage, LiveRunSettings, OpenPageSettings } from './run-settings.js';
 export { isFifo, openLiveInput, telescopeOf } from './input.js';
 export { isTartName, isStreamName } from './stream-address.js';
 export type { OpenedInput, Say } from './opened-input.js';
@@ -16,7 +10,6 @@ export { watchLosses } from './loss-watch.js';
 export { packetLines } from './packet-lines.js';
 export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
-export { runTart, tartAddress, type TartEvent, type TartOutcome } from './tart.js';
 export { runSession, type LiveSettings } from './chain.js';
 export { LiveCheck } from './check.js';
 export type { NightFiles } from './file-task.js';

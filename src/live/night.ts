@@ -104,9 +104,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   let fileNumber = 0;
   let products: NightProducts | undefined;
   let card: CardAccount | undefined;
-  const loop = monitorEventLoopDelay({ resolution: 1 });
-  loop.enable();
-  const began = performance.now();
+  const use = machineUse();
   const ages: number[] = [];
   const clock = new SendersClock();
   const totals = {
@@ -197,7 +195,6 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
       if (settings.end && secondsBetween(settings.end, reached) > 0) break;
     }
   } finally {
-    loop.disable();
     try {
       await products?.files?.close();
     } finally {
@@ -210,13 +207,12 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   const { files, picture } = products ?? {};
   const left = await stillThere([...(files?.paths ?? []), ...(products?.written?.() ?? [])], onEvent);
   const sorted = ages.sort((x, y) => x - y);
-  const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
   return {
     ...totals.account,
+    ...use(),
     integrations: totals.integrations,
     images: totals.images,
     sessions: totals.sessions,
-    wallS: (performance.now() - began) / 1000,
     dataS: totals.dataS,
     emptyImages: totals.emptyImages,
     pictures: picture?.drawn ?? 0,
@@ -231,8 +227,22 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     }),
     ...(clock.leastS === undefined ? {} : { sendersClockS: clock.leastS }),
     ...(card && { card }),
-    eventLoopMs: { p50: ms(loop.percentile(50)), p99: ms(loop.percentile(99)), most: ms(loop.max) },
-    peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
+  };
+}
+
+/** Call the result at the end of a run. */
+export function machineUse(): () => Pick<NightSummary, 'wallS' | 'eventLoopMs' | 'peakMemoryBytes'> {
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  loop.enable();
+  const began = performance.now();
+  const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
+  return () => {
+    loop.disable();
+    return {
+      wallS: (performance.now() - began) / 1000,
+      eventLoopMs: { p50: ms(loop.percentile(50)), p99: ms(loop.percentile(99)), most: ms(loop.max) },
+      peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
+    };
   };
 }
 

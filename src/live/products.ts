@@ -4,7 +4,13 @@ import type { Integration } from '../core/blocks.js';
 import { formatInstant, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { Guarded, type ObservedItem, type ProductOutcome } from '../observation/index.js';
-import { type ComposedProduct, prepareDirectProduct, spectraOfFront, type Front } from '../compose/index.js';
+import {
+  type ComposedProduct,
+  prepareDirectProduct,
+  spectraOfFront,
+  type Front,
+  type FrontSpectra,
+} from '../compose/index.js';
 import { channelsNamed, type SkyImage, integrationClock, chain, passing } from '../stages/index.js';
 import type { NightFiles, FileThreadSettings } from './file-task.js';
 import { stoppedAt, type FileEvent, FilesByTime } from './files.js';
@@ -28,8 +34,15 @@ import { ImageCubes } from './cubes.js';
 import { endless, imagingOf, type LivePlan } from './plan.js';
 import { openFilesByThread } from './files-by-thread.js';
 
-export interface SinkSettings {
-  readonly plan: LivePlan;
+/** What files and pictures need of a plan. */
+type SinkPlan = Pick<LivePlan, 'observation' | 'telescope' | 'centre' | 'calibrated'> & {
+  readonly spectra: Pick<FrontSpectra, 'type' | 'polarisations' | 'frequenciesHz' | 'channelWidthHz'> & {
+    readonly grid: Pick<FrontSpectra['grid'], 'spectrumRateHz'>;
+  };
+};
+
+export interface SinkSettings<Plan extends SinkPlan = LivePlan> {
+  readonly plan: Plan;
   /** For the product with this number. */
   readonly historyOf: (product: number) => readonly string[];
   readonly onFile: (event: FileEvent) => void;
@@ -45,7 +58,7 @@ const PICTURE_WIDTH = 800;
 export function openVisibilityFiles(
   fields: Product<'visibilities'>,
   number: number,
-  { plan, historyOf, onFile, onItem }: SinkSettings,
+  { plan, historyOf, onFile, onItem }: SinkSettings<SinkPlan>,
   by: 'own thread' | 'this thread',
 ): NightFiles | undefined {
   const { visibilities: path } = fields;
@@ -101,7 +114,7 @@ const channelsOf = ({ channels = [] }: Product<'visibilities'>, frequenciesHz: F
 export function openImages(
   fields: Product<'images'>,
   number: number,
-  { plan, historyOf, onFault, onItem }: SinkSettings,
+  { plan, historyOf, onFault, onItem }: SinkSettings<SinkPlan>,
 ): (LatestPicture & { readonly paths?: readonly string[] }) | undefined {
   const { images: path, sources = 'all' } = fields;
   const { telescope, spectra, observation, calibrated } = plan;

@@ -4,25 +4,17 @@ import { dirname } from 'node:path';
 import type { Backend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { openBackend } from '../backend/select.js';
-import { Closers, type Closable } from '../core/closing.js';
+import { Closers } from '../core/closing.js';
 import { CorellaError } from '../core/errors.js';
 import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { message, textOf } from '../messages/index.js';
-import {
-  into,
-  readsOf,
-  type Observation,
-  type ObservedItem,
-  type ProductOutcome,
-} from '../observation/index.js';
+import { into, readsOf, type Observation } from '../observation/index.js';
 import { narrowed, narrowedSessions } from './band.js';
 import type { LiveSettings } from './chain.js';
-import type { NightFiles } from './file-task.js';
-import type { FileEvent } from './files.js';
-import { LiveGains, solvedOf, type GainsEvents } from './gains.js';
-import { runNight, type NightEvent, type NightProducts, type NightSummary } from './night.js';
+import { LiveGains, solvedOf } from './gains.js';
+import { runNight, type NightProducts, type NightSummary } from './night.js';
 import { rehearse } from './rehearse.js';
 import { Steering, type SteeringStart } from './steering.js';
 import {
@@ -33,12 +25,11 @@ import {
   modelElement,
   solvingModel,
   type ChannelRange,
-  type TimedSpectra,
 } from '../stages/index.js';
 import { readGainFile, writeGainFiles } from '../formats/index.js';
 import { ChangeLog, logPathFor, readLog } from './log.js';
 import type { NightWatcher } from './watcher.js';
-import { silentSource, type ReadyToListen, type ReceiveAccount } from '../receive/index.js';
+import { silentSource, type ReadyToListen } from '../receive/index.js';
 import { useSky } from '../sky/use-sky.js';
 import { sourcesNamed } from '../sky/models/named.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -49,10 +40,12 @@ import { liveHistory } from './history.js';
 import { openLiveInput, telescopeOf } from './input.js';
 import { afterSeconds } from './long-timer.js';
 import { noiseAt, noiseGains } from './noise-source.js';
-import type { InputSettings, OpenedInput, Say, StreamAccount } from './opened-input.js';
+import type { OpenedInput } from './opened-input.js';
 import { planLive, type LivePlan } from './plan.js';
 import { Further, openImages, openVisibilityFiles, type SinkSettings } from './products.js';
 import { isRealTime, refuseBeforehand, refuseChange, resolveLive } from './resolve.js';
+import type { LiveOutcome, LivePage, LiveRunSettings } from './run-settings.js';
+import { refuseNotOfTart, runTart, tartAddress } from './tart.js';
 
 /** Latency of at most a quarter of a second, whatever the cadence. */
 const LONGEST_BLOCK_S = 0.25;
@@ -61,79 +54,9 @@ const USUAL_BLOCK_S = 0.04;
 /** Sources below this altitude are left out of the gain model. */
 const MINIMUM_ALTITUDE_DEG = 5;
 
-/** The page that shows and steers a run. */
-export interface LivePage {
-  /** The input, observed by the page. */
-  readonly input: OpenedInput;
-  readonly watcher: NightWatcher;
-  /** Called with spectra before the chain processes them. */
-  readonly look: (spectra: TimedSpectra) => Promise<void>;
-  readonly gainsEvents: GainsEvents;
-  begin(source: Source, begun: BegunRun): void;
-  file(event: FileEvent): void;
-}
-
-/** Known once the first samples arrive. */
-interface BegunRun {
-  readonly plan: LivePlan;
-  readonly live: LiveSettings;
-  readonly gains?: LiveGains;
-  readonly files?: NightFiles;
-  /** Path of the picture, if there is one. */
-  readonly picture?: string;
-}
-
-/** The page, if there is one, and what to close at the end. */
-interface OpenedPage extends Closable {
-  readonly page?: LivePage;
-}
-
-export interface OpenPageSettings {
-  readonly observation: Observation;
-  readonly backend: Backend;
-  readonly stop: () => void;
-}
-
-export interface LiveRunSettings {
-  readonly version: string;
-  /** Folder for products without an absolute path. */
-  readonly into?: string;
-  readonly say: Say;
-  readonly onStart?: (source: Source, description: string, backend: string) => void;
-  /** Opens the input instead of the observation's source: a simulated sky. */
-  readonly openInput?: (settings: InputSettings) => Promise<OpenedInput>;
-  readonly onEvent: (event: NightEvent) => void;
-  readonly onFile: (event: FileEvent) => void;
-  /** Called before waiting for data, with all defaults resolved. */
-  readonly onResolved?: (observation: Observation) => Promise<void>;
-  /** Called with the first samples. */
-  readonly onPlan?: (plan: LivePlan) => void;
-  /** Receives the items of products without a path, which are otherwise only shown on a page. */
-  readonly onItem?: (item: ObservedItem) => Promise<void>;
-  /** Called with the first samples, for a program that makes changes during the run. */
-  readonly onSteering?: (steering: Steering, plan: LivePlan) => void;
-  /** Ends the run: data already received are processed. */
-  readonly stop?: AbortSignal;
-  readonly openPage?: (input: OpenedInput, settings: OpenPageSettings) => Promise<OpenedPage>;
-}
-
-export interface LiveOutcome {
-  readonly observation: Observation;
-  readonly summary: NightSummary;
-  /** Set once samples have arrived. */
-  readonly plan?: LivePlan;
-  readonly packets?: ReceiveAccount;
-  /** For a receiver's frames. */
-  readonly stream?: StreamAccount;
-  /** By a signal or on the page. */
-  readonly isStopped: boolean;
-  /** Products that ended before the others, and why. */
-  readonly failures: readonly string[];
-  /** Outcomes of products made as for recordings: beams, spectra, gains. */
-  readonly products: readonly ProductOutcome[];
-}
-
 export async function runLive(asked: Observation, settings: LiveRunSettings): Promise<LiveOutcome> {
+  const tart = tartAddress(asked);
+  if (tart !== undefined) refuseNotOfTart(asked);
   const observation = into(resolveLive(asked), settings.into);
   if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
   const telescope = await refuseBeforehand(observation, { handsOver: settings.onItem !== undefined });
@@ -144,7 +67,9 @@ export async function runLive(asked: Observation, settings: LiveRunSettings): Pr
   const device = cards === undefined ? undefined : { device: cards[0] };
   const backend = await openBackend(kind, { threads, cuda: device });
   try {
-    return await new LiveRun(observation, telescope, backend, settings).run();
+    return tart === undefined
+      ? await new LiveRun(observation, telescope, backend, settings).run()
+      : await runTart(tart, observation, telescope, { backend, settings });
   } finally {
     await backend.close();
   }
@@ -414,11 +339,11 @@ class LiveRun {
     };
     this.gains = this.gainsFor(plan, live);
     this.settings.onStart?.(source, description, `${backend.kind}: ${backend.description}`);
-    page?.begin(source, {
-      plan,
-      live,
-      files,
-      gains: this.gains,
+    page?.begin({
+      ...{ live, files, gains: this.gains, isSteered: true },
+      channelWidthHz: plan.spectra.channelWidthHz,
+      spectrumRateHz: plan.spectra.grid.spectrumRateHz,
+      sources: images?.sources,
       picture: images?.images ?? undefined,
     });
     return { live, files, picture, written: () => [...(picture?.paths ?? []), ...beside.paths] };

@@ -28,6 +28,8 @@ export interface LiveImaging {
   readonly weight: 'natural' | 'uniform';
   /** If they change in time, evaluated at an instant. */
   readonly calibrated?: Calibrated | CalibratedAt;
+  /** Gains that do not bring data to Jy: images are in counts. */
+  readonly gainsAre?: 'relative';
   readonly image: ImageSettings;
   /** Method and error bound, if requested (method.ts). */
   readonly chosen?: MethodUsed;

@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { openFile } from '../formats/index.js';
+import { textOf } from '../messages/index.js';
 import { checkObservation } from '../observation/index.js';
-import { runTart, tartAddress, type TartEvent, type TartOutcome } from './tart.js';
+import type { LiveOutcome } from './run-settings.js';
+import { runLive } from './run.js';
+import { tartAddress } from './tart.js';
 
 const WAVE_M = 299_792_458 / 1.57542e9;
 const positions = Array.from({ length: 12 }, (_, s) => [
@@ -82,12 +85,24 @@ const vis = (seconds: readonly number[]): Answers => ({
   }),
 });
 
+interface Account {
+  readonly polls: number;
+  readonly failedPolls: number;
+  readonly repeated: number;
+  readonly late: number;
+  readonly gaps?: number;
+  readonly missingIntegrations?: number;
+  readonly shortestStepS?: number;
+}
+interface Outcome extends Account, Pick<LiveOutcome['summary'], 'integrations' | 'images' | 'files'> {}
+
 /** Stopped after this many polls, so the outcome does not depend on a clock. */
 async function run(
   stream: string,
   products: readonly object[],
   polls: number,
-): Promise<{ readonly outcome: TartOutcome; readonly notes: readonly string[] }> {
+  more: Partial<Parameters<typeof runLive>[1]> = {},
+): Promise<{ readonly outcome: Outcome; readonly notes: readonly string[] }> {
   const observation = checkObservation(
     { corella: 1, source: { stream }, products, machine: { backend: 'reference' } },
     'test',
@@ -98,15 +113,12 @@ async function run(
   polled = () => {
     if (--left === 0) stop.abort();
   };
-  const outcome = await runTart(observation, {
-    version: 'test',
-    onEvent: (event: TartEvent) => {
-      if (event.kind === 'note') notes.push(event.text);
-    },
-    onFile: () => undefined,
-    stop: stop.signal,
+  const { summary, stream: account } = await runLive(observation, {
+    ...{ version: 'test', onEvent: () => undefined, onFile: () => undefined, stop: stop.signal },
+    say: (line) => notes.push(textOf(line)),
+    ...more,
   });
-  return { outcome, notes };
+  return { outcome: { ...summary, ...(account?.facts as Account) }, notes };
 }
 
 /** Direction cosines of the brightest pixel of a file's first image, from its own header. */
@@ -238,10 +250,55 @@ describe("a TART's API", () => {
       'test',
     );
     assert.equal(tartAddress(observation), 'http://10.0.0.5:5000');
+    const settings = { version: 'test', onEvent: (): void => undefined, onFile: (): void => undefined };
     await assert.rejects(
-      runTart(observation, { version: 'test', onEvent: () => undefined, onFile: () => undefined }),
+      runLive(observation, { ...settings, say: () => undefined }),
       /front: is not for a TART/,
     );
+    for (const [products, what] of [
+      [[{ beams: 'a.fil', towards: ['Sun'] }], /products\.beams: is not for a TART/],
+      [[{ visibilities: 'a.uvh5', values: 'sums' }], /products\.visibilities\.values: is not/],
+      [[{ images: 'a.png', method: 'direct' }], /products\.images\.method: is not/],
+      [[{ images: 'a.png' }, { images: 'b.png' }], /two of a kind/],
+    ] as const)
+      await assert.rejects(run('tart:10.0.0.5:5000', products, 1), what);
+  });
+
+  it('hands integrations and images to a program, and to a page', async (test) => {
+    const stream = await serve(test, { ...usual, ...vis([1, 2, 3]) });
+    const items: string[] = [];
+    const shown: string[] = [];
+    const products = [
+      { visibilities: null, integration: 0.02 },
+      { images: null, every: 0.02, pixels: 64 },
+    ];
+    await run(stream, products, 4, {
+      onItem: ({ kind, product }) => {
+        items.push(`${product}: ${kind}`);
+        return Promise.resolve();
+      },
+      openPage: (input) => {
+        shown.push(input.description);
+        const page = {
+          ...{ input, look: () => Promise.resolve(), file: () => undefined },
+          watcher: {
+            session: () => undefined,
+            integration: () => void shown.push('integration'),
+            image: () => void shown.push('image'),
+          },
+          gainsEvents: { solved: () => undefined, failed: () => undefined },
+          begin: ({ live }: { readonly live: { readonly telescope: { readonly title: string } } }) =>
+            void shown.push(`begin ${live.telescope.title}`),
+          arrived: () => void shown.push('arrived'),
+        };
+        return Promise.resolve({ page, close: () => Promise.resolve(void shown.push('closed')) });
+      },
+    });
+    assert.deepEqual(items, Array.from({ length: 3 }, () => ['1: images', '0: visibilities']).flat());
+    const each = ['arrived', 'integration', 'image'];
+    const [first, ...rest] = shown;
+    assert.match(first, /^Made TART at http/);
+    assert.deepEqual(rest, ['begin Made TART', ...each, ...each, ...each, 'closed']);
   });
 
   it('replays a public snapshot', async (test) => {

@@ -5,11 +5,12 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openBackend } from '../backend/select.js';
-import { Closers } from '../core/closing.js';
+import type { Backend } from '../backend/backend.js';
+import { Closers, nothingToClose } from '../core/closing.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import { formatInstant, secondsBetween, type Instant } from '../core/instant.js';
 import { stoppable } from '../core/ending.js';
+import { formatSeconds } from '../core/units.js';
 import {
   ALONE_S,
   gainsFileFrom,
@@ -19,58 +20,31 @@ import {
   type GainsFile,
   type TartApi,
 } from '../formats/index.js';
-import { historyOf, type Observation } from '../observation/index.js';
-import { lookOf, type Product } from '../products/index.js';
+import { historyOf, readsOf, type Observation } from '../observation/index.js';
+import { productName } from '../products/index.js';
 import {
   chain,
+  emptyAccount,
   matchGains,
   passing,
   prepareImage,
+  type Calibrated,
   type ImageInput,
   type SkyImage,
   type Stage,
 } from '../stages/index.js';
-import { useSky } from '../sky/use-sky.js';
-import { loadTelescope } from '../telescope/load.js';
-import { ImageCubes } from './cubes.js';
-import type { FileEvent } from './files.js';
-import { FilesByTime } from './files.js';
-import { openLatestPicture, type LatestPicture } from './pictures.js';
+import type { Telescope } from '../telescope/telescope.js';
+import type { LiveSettings } from './chain.js';
+import type { NightFiles } from './file-task.js';
+import { machineUse } from './night.js';
+import type { OpenedInput, StreamAccount } from './opened-input.js';
+import type { LatestPicture } from './pictures.js';
 import { imagingOf } from './plan.js';
-import { productsOf, refuseProduct } from './resolve.js';
+import { openImages, openVisibilityFiles, type SinkSettings } from './products.js';
+import { productsOf } from './resolve.js';
+import type { LiveOutcome, LivePage, LiveRunSettings } from './run-settings.js';
+import { Steering } from './steering.js';
 import { isTartName } from './stream-address.js';
-
-export type TartEvent =
-  | { readonly kind: 'integration'; readonly start: string }
-  | { readonly kind: 'image'; readonly start: string }
-  | { readonly kind: 'note'; readonly text: string };
-
-export interface TartOutcome {
-  readonly description: string;
-  readonly polls: number;
-  /** Failed polls: the TART could not be reached, or its answer was invalid. */
-  readonly failedPolls: number;
-  readonly integrations: number;
-  /** Polls that returned the previous snapshot. */
-  readonly repeated: number;
-  /** Snapshots older than an earlier one: not used. */
-  readonly late: number;
-  readonly gaps: number;
-  /** In gaps, in units of the shortest step. */
-  readonly missingIntegrations: number;
-  readonly shortestStepS?: number;
-  readonly images: number;
-  readonly pictures: number;
-  readonly files: readonly string[];
-  readonly isStopped: boolean;
-}
-
-export interface TartRunSettings {
-  readonly version: string;
-  readonly onEvent: (event: TartEvent) => void;
-  readonly onFile: (event: FileEvent) => void;
-  readonly stop?: AbortSignal;
-}
 
 /** The TART address that an observation polls; undefined for other sources. */
 export function tartAddress({ source: { stream } }: Observation): string | undefined {
@@ -86,82 +60,88 @@ export function tartAddress({ source: { stream } }: Observation): string | undef
   return /^https?:\/\//i.test(address) ? address : `http://${address.replace(/^\/\//, '')}`;
 }
 
+/** Fields of the observation that apply to visibilities as they come. */
+const USED = new Set([
+  ...['corella', 'source', 'telescope', 'for', 'eop', 'orbits', 'old-orbits', 'gains', 'products'],
+  ...['overwrite', 'page', 'machine'],
+]);
+const USED_OF_PRODUCTS: Readonly<Record<string, ReadonlySet<string>>> = {
+  visibilities: new Set(['visibilities', 'integration', 'align', 'file-every', 'phase-centre']),
+  images: new Set([
+    ...['images', 'every', 'align', 'file-every', 'pixels', 'field', 'weights', 'autos', 'sources'],
+    ...['picture', 'sheet', 'range', 'scale', 'colours', 'light', 'method'],
+  ]),
+};
+const isGiven = (value: unknown): boolean =>
+  value !== undefined &&
+  value !== false &&
+  !(typeof value === 'object' && value !== null && Object.values(value).every((one) => !isGiven(one)));
+
 /** Refuses fields for voltages, and for products that this run cannot make. */
-function refuseForeign(observation: Observation): void {
-  const { front, flags, gains = {}, page, products, source } = observation;
+export function refuseNotOfTart(observation: Observation): void {
+  const { gains = {}, products, source } = observation;
   const what = 'is not for a TART, whose API hands out visibilities';
-  for (const [name, part] of Object.entries({ front, flags }))
-    if (part !== undefined && Object.values(part).some((one) => one !== undefined && one !== false))
-      refuse(name, what, 'leave it out; write visibilities, and flag those');
-  const other = Object.keys(gains).find((name) => name !== 'file');
-  if (other !== undefined) refuse(`gains.${other}`, what, 'leave it out');
-  if (page?.address !== undefined && page.address !== false)
-    refuse('page.address', 'is not for a TART: it has no page', 'leave it out');
-  const asked = Object.keys(source).find((name) => name !== 'stream');
-  if (asked !== undefined) refuse(`source.${asked}`, what, 'leave it out');
-  const { further, images } = productsOf(observation);
-  if (further.length > 0)
+  const refuseOthers = (part: object, used: (name: string) => boolean, at = ''): void => {
+    const other = Object.entries(part).find(([name, value]) => isGiven(value) && !used(name));
+    if (other) refuse(`${at}${other[0]}`, what, 'leave it out; write visibilities, and use it on those');
+  };
+  refuseOthers(observation, (name) => USED.has(name));
+  refuseOthers(source, (name) => name === 'stream', 'source.');
+  refuseOthers(gains, (name) => name === 'file', 'gains.');
+  for (const product of products) {
+    const name = productName(product);
+    const used = USED_OF_PRODUCTS[name] as ReadonlySet<string> | undefined;
+    if (!used) refuse(`products.${name}`, what, 'ask for visibilities, images or both');
+    refuseOthers(product, (one) => used.has(one), `products.${name}.`);
+    if ('method' in product && product.method === 'direct')
+      refuse('products.images.method', what, 'leave it out');
+  }
+  if (productsOf(observation).further.length > 0)
     refuse(
       'products',
-      `${Object.keys(products[further[0]])[0]} ${what}`,
+      'has two of a kind, and a TART is polled for one of each',
       'ask for visibilities, images or both',
     );
-  if (images?.method === 'direct') refuse('products.images.method', what, 'leave it out');
 }
 
-const POLL_S = 1;
 /** Gains and positions are requested again after this many snapshots. */
 const REFRESHED = 10;
 /** After this many failed polls the run ends. */
 const MOST_FAILED = 60;
-const PICTURE_WIDTH = 800;
 
-export async function runTart(observation: Observation, settings: TartRunSettings): Promise<TartOutcome> {
-  const address = tartAddress(observation) ?? refuse('source.stream', 'is no TART', 'write tart:URL');
-  refuseForeign(observation);
-  const { visibilities, images } = productsOf(observation);
-  for (const product of observation.products) await refuseProduct(product, observation, false);
-  await useSky(observation);
-  const named = observation.telescope === undefined ? undefined : await loadTelescope(observation.telescope);
+interface Gains {
+  readonly file?: GainsFile;
+  /** The TART's own, which change. */
+  readonly isOwn: boolean;
+}
+
+export async function runTart(
+  address: string,
+  observation: Observation,
+  named: Telescope | undefined,
+  { backend, settings }: { readonly backend: Backend; readonly settings: LiveRunSettings },
+): Promise<LiveOutcome> {
   const api = await openTartApi(address, named);
-  const gains = await gainsOf(observation, api, images !== undefined);
+  const run = new TartRun(observation, api, backend, settings);
   const closers = new Closers();
   const stop = stoppable('live');
+  let isStopped = false;
+  const stopIt = (): void => {
+    isStopped = true;
+    run.stop();
+  };
   try {
-    const run = new TartRun(observation, api, settings, gains);
-    await run.open(closers, { visibilities, images });
-    let isStopped = false;
-    const stopIt = (): void => {
-      isStopped = true;
-      run.stop();
-    };
+    await run.open(closers, stopIt);
     stop.signal.addEventListener('abort', stopIt, { once: true });
     settings.stop?.addEventListener('abort', stopIt, { once: true });
     if (settings.stop?.aborted === true) stopIt();
-    await run.poll(Math.min(images?.every ?? POLL_S, visibilities?.integration ?? POLL_S));
-    await run.finish();
-    return { ...run.outcome(), isStopped };
+    const { visibilities, images } = productsOf(observation);
+    await run.poll(Math.min(images?.every ?? Infinity, visibilities?.integration ?? Infinity));
+    return { ...(await run.outcome()), isStopped };
   } finally {
     await closers.close();
     stop.release();
   }
-}
-
-/** From a file, or the TART's own. */
-async function gainsOf(
-  { gains }: Observation,
-  api: TartApi,
-  isImaged: boolean,
-): Promise<{ readonly file?: GainsFile; readonly isOwn: boolean }> {
-  if (gains?.file !== undefined) return { file: await readGainFile(gains.file), isOwn: false };
-  const own = await api.gains();
-  if (!own && isImaged)
-    refuse(
-      `${api.url}/calibration/gain`,
-      'has no gains: an image without them shows nothing',
-      'give gains.file, or write visibilities alone',
-    );
-  return { file: own && ownGains(api, own), isOwn: true };
 }
 
 const ownGains = (
@@ -177,130 +157,143 @@ const ownGains = (
   );
 
 class TartRun {
-  private files: FilesByTime | undefined;
+  private files: NightFiles | undefined;
   private picture: (LatestPicture & { readonly paths?: readonly string[] }) | undefined;
   private stage: Stage<ImageInput, unknown> | undefined;
-  private gains: GainsFile | undefined;
+  private gains: Gains = { isOwn: true };
+  private page: LivePage | undefined;
+  private first: Instant | undefined;
   private latest: Instant | undefined;
   private readonly steps: number[] = [];
   private isOver = false;
   private wake: () => void = () => undefined;
   private readonly count = { polls: 0, failedPolls: 0, integrations: 0, repeated: 0, late: 0, images: 0 };
+  private readonly use = machineUse();
 
   constructor(
     private readonly observation: Observation,
     private readonly api: TartApi,
-    private readonly settings: TartRunSettings,
-    private readonly begun: { readonly file?: GainsFile; readonly isOwn: boolean },
-  ) {
-    this.gains = begun.file;
-  }
+    private readonly backend: Backend,
+    private readonly settings: LiveRunSettings,
+  ) {}
 
   stop(): void {
     this.isOver = true;
     this.wake();
   }
 
-  async open(
-    closers: Closers,
-    { visibilities, images }: { visibilities?: Product<'visibilities'>; images?: Product<'images'> },
-  ): Promise<void> {
-    const { observation, settings } = this;
-    const { telescope, facts, url } = this.api;
-    const frequenciesHz = Float64Array.of(facts.skyFrequencyHz);
-    const channelWidthHz = facts.bandwidthHz;
-    const historyFor = (product: object): readonly string[] => [
-      ...historyOf(settings.version, observation, observation.products.indexOf(product as never), []),
-      `${facts.title}: visibilities of its API, ${url}`,
-    ];
+  private get description(): string {
+    return `${this.api.facts.title} at ${this.api.url}`;
+  }
+
+  async open(closers: Closers, stop: () => void): Promise<void> {
+    const { observation, settings, api, backend } = this;
+    const { telescope, facts, url } = api;
+    const { visibilities, images } = productsOf(observation);
+    this.gains = await this.gainsAtStart(images !== undefined);
+    const spectra = {
+      ...{ type: 'cf32' as const, polarisations: 1 as const, grid: { spectrumRateHz: 1 / ALONE_S } },
+      ...{ frequenciesHz: Float64Array.of(facts.skyFrequencyHz), channelWidthHz: facts.bandwidthHz },
+    };
+    const reads = await readsOf(observation, []);
+    const sinks: Omit<SinkSettings, 'plan'> = {
+      historyOf: (product) => [
+        ...historyOf(settings.version, observation, product, reads(product)),
+        `${facts.title}: visibilities of its API, ${url}`,
+      ],
+      onFile: (event) => {
+        settings.onFile(event);
+        this.page?.file(event);
+      },
+      onFault: settings.say,
+      onItem: settings.onItem,
+    };
+    const plan = { observation, telescope, spectra };
     for (const path of [visibilities?.visibilities, images?.images])
       if (path !== undefined && path !== null) await mkdir(dirname(path), { recursive: true });
-    if (visibilities?.visibilities !== undefined && visibilities.visibilities !== null) {
-      const header = {
-        telescope,
-        polarisations: 1 as const,
-        frequenciesHz,
-        channelWidthHz,
-        fringes: 'running' as const,
-        units: 'uncalib' as const,
-        history: historyFor(visibilities),
-      };
-      this.files = new FilesByTime(
-        {
-          path: visibilities.visibilities,
-          everyS: visibilities['file-every'],
-          values: 'means',
-          header,
-          overwrite: observation.overwrite === true,
-        },
-        settings.onFile,
+    const numberOf = (product: Observation['products'][number]): number =>
+      observation.products.indexOf(product);
+    this.files =
+      visibilities &&
+      openVisibilityFiles(visibilities, numberOf(visibilities), { ...sinks, plan }, 'this thread');
+    if (this.files) closers.keep(this.files);
+    this.picture = images && openImages(images, numberOf(images), { ...sinks, plan });
+    if (this.picture) closers.keep(this.picture);
+    const imaging = images && imagingOf(images, [], undefined);
+    if (imaging)
+      this.stage = closers.keep(
+        chain(
+          prepareImage({
+            ...{ backend, telescope, frequenciesHz: spectra.frequenciesHz },
+            ...{ image: imaging.image, weight: imaging.weight },
+            autos: imaging.autos ?? 'leave-out',
+            beam: 'leave-out',
+          }),
+          passing<SkyImage>((sky) => this.image(sky)),
+        ),
       );
-      closers.keep(this.files);
-    }
-    if (!images) return;
-    const { backend: kind = 'auto', threads } = observation.machine ?? {};
-    const backend = closers.keep(await openBackend(kind, { threads }));
-    const { image, weight } = imagingOf(images, [], undefined);
-    this.picture = this.pictureOf(images, historyFor(images), { frequenciesHz, channelWidthHz });
-    this.stage = closers.keep(
-      chain(
-        prepareImage({
-          backend,
-          telescope,
-          frequenciesHz,
-          image,
-          weight,
-          autos: 'leave-out',
-          beam: 'leave-out',
-        }),
-        passing<SkyImage>(async (sky) => {
-          this.count.images++;
-          settings.onEvent({ kind: 'image', start: formatInstant(sky.start, 3) });
-          await this.picture?.show(sky);
-        }),
-      ),
-    );
+    settings.say(`${this.description}; ${backend.kind}: ${backend.description}`);
+    const { file: own } = this.gains;
+    const flaggedInputs = new Uint8Array(telescope.stations.length);
+    const live: LiveSettings = {
+      ...{ backend, telescope, frequenciesHz: spectra.frequenciesHz, align: 'first-sample', flaggedInputs },
+      imaging: imaging && { ...imaging, gainsAre: 'relative' },
+      integrationS: ALONE_S,
+      // The page images again with them.
+      steering: new Steering({
+        ...{ flaggedInputs, integrationS: ALONE_S },
+        calibrated: own && ((): Calibrated => this.calibrationBy(this.gains.file ?? own)),
+      }),
+    };
+    const shown = await settings.openPage?.(this.input(stop), { observation, backend, stop });
+    if (shown) closers.keep(shown);
+    this.page = shown?.page;
+    this.page?.begin({
+      ...{ live, files: this.files, picture: images?.images ?? undefined, isSteered: false },
+      channelWidthHz: spectra.channelWidthHz,
+      spectrumRateHz: spectra.grid.spectrumRateHz,
+      sources: images?.sources,
+    });
   }
 
-  private pictureOf(
-    images: Product<'images'>,
-    history: readonly string[],
-    spectra: { readonly frequenciesHz: Float64Array; readonly channelWidthHz: number },
-  ): LatestPicture | undefined {
-    const { images: path, sources = 'all' } = images;
-    const { observation } = this;
-    const { telescope } = this.api;
-    if (path === null) return undefined;
-    if (/\.fits?$/i.test(path))
-      return new ImageCubes({
-        fields: images,
-        path,
-        telescope,
-        spectra,
-        unit: 'counts',
-        history,
-        overwrite: observation.overwrite === true,
-      });
-    return openLatestPicture(
-      {
-        path,
-        width: PICTURE_WIDTH,
-        telescope,
-        unit: 'counts',
-        channelWidthHz: spectra.channelWidthHz,
-        look: lookOf(images),
-        road: `Live, ${telescope.title}`,
-        sources: sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()),
-        sky: observation,
-      },
-      (why) => {
-        this.note(`the picture cannot be drawn: ${why}`);
-      },
-    );
+  /** For the page: there are no blocks of samples. */
+  private input(stop: () => void): OpenedInput {
+    return {
+      description: this.description,
+      telescope: this.api.telescope,
+      isLive: true,
+      sessions: () => [],
+      stop,
+      close: nothingToClose,
+    };
   }
 
-  private note(text: string): void {
-    this.settings.onEvent({ kind: 'note', text });
+  /** From a file, or the TART's own. */
+  private async gainsAtStart(isImaged: boolean): Promise<Gains> {
+    const { api, observation } = this;
+    const path = observation.gains?.file;
+    if (path !== undefined) return { file: await readGainFile(path), isOwn: false };
+    const own = await api.gains();
+    if (!own && isImaged)
+      refuse(
+        `${api.url}/calibration/gain`,
+        'has no gains: an image without them shows nothing',
+        'give gains.file, or write visibilities alone',
+      );
+    return { file: own && ownGains(api, own), isOwn: true };
+  }
+
+  private calibrationBy(file: GainsFile): Calibrated {
+    const { url, telescope, facts } = this.api;
+    return matchGains(file, url, telescope, Float64Array.of(facts.skyFrequencyHz));
+  }
+
+  private async image(sky: SkyImage): Promise<void> {
+    this.count.images++;
+    const { start, durationS } = sky;
+    this.settings.onEvent({ kind: 'image', start: formatInstant(start, 3), durationS });
+    await this.picture?.show(sky);
+    this.page?.watcher.image(sky);
   }
 
   /** Until it is stopped, or for the requested time. */
@@ -316,7 +309,7 @@ class TartRun {
       } catch (error) {
         if (!(error instanceof CorellaError) || this.count.integrations === 0 || this.mustEnd) throw error;
         this.count.failedPolls++;
-        if (failed++ === 0) this.note(`${error.message}; polled again until it answers`);
+        if (failed++ === 0) this.settings.say(`${error.message}; polled again until it answers`);
         if (failed >= MOST_FAILED) throw error;
       }
       const nextMs = beganMs + 1000 * everyS * (k + 1);
@@ -341,7 +334,7 @@ class TartRun {
   private mustEnd = false;
 
   private async take(): Promise<void> {
-    const { api, count, settings } = this;
+    const { api, count, page, settings } = this;
     const snapshot = await api.snapshot();
     if (this.latest) {
       const stepS = secondsBetween(this.latest, snapshot.time);
@@ -351,21 +344,23 @@ class TartRun {
       }
       if (stepS < 0) {
         if (count.late++ === 0)
-          this.note(`a snapshot of ${formatInstant(snapshot.time, 3)} came after a later one: not used`);
+          settings.say(`a snapshot of ${formatInstant(snapshot.time, 3)} came after a later one: not used`);
         return;
       }
       this.steps.push(stepS);
     }
     if (count.integrations > 0 && count.integrations % REFRESHED === 0) await this.refresh();
+    this.first ??= snapshot.time;
     this.latest = snapshot.time;
     count.integrations++;
-    settings.onEvent({ kind: 'integration', start: formatInstant(snapshot.time, 3) });
     const integration = integrationOf(snapshot, api.facts, ALONE_S, { path: `${api.url}/imaging/vis` });
-    if (this.stage && this.gains) {
-      const { telescope, facts } = api;
-      const calibration = matchGains(this.gains, api.url, telescope, Float64Array.of(facts.skyFrequencyHz));
-      await this.stage.push({ integration, calibration }, () => Promise.resolve());
-    }
+    const { start, durationS } = integration;
+    settings.onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present: 1 });
+    page?.arrived(start, durationS);
+    await page?.watcher.integration(integration);
+    const { file } = this.gains;
+    if (this.stage && file)
+      await this.stage.push({ integration, calibration: this.calibrationBy(file) }, () => Promise.resolve());
     await this.files?.append(integration);
   }
 
@@ -376,28 +371,55 @@ class TartRun {
       this.mustEnd = error instanceof CorellaError && error.what.startsWith('the antennas are not');
       throw error;
     }
-    if (!this.begun.isOwn) return;
+    if (!this.gains.isOwn) return;
     const own = await this.api.gains();
-    if (own) this.gains = ownGains(this.api, own);
+    if (own) this.gains = { file: ownGains(this.api, own), isOwn: true };
   }
 
-  async finish(): Promise<void> {
-    await this.files?.close();
-    await this.picture?.close();
-  }
-
-  outcome(): Omit<TartOutcome, 'isStopped'> {
-    const { api, count, files, picture, steps } = this;
-    const shortest = steps.reduce((least, one) => Math.min(least, one), Infinity);
-    const lost = steps.map((one) => Math.round(one / shortest) - 1).filter((one) => one > 0);
+  /** Completes the products. */
+  async outcome(): Promise<Omit<LiveOutcome, 'isStopped'>> {
+    const { count, files, first, latest, observation, picture } = this;
+    await files?.close();
+    await picture?.close();
     return {
-      description: `${api.facts.title} at ${api.url}`,
-      ...count,
-      gaps: lost.length,
-      missingIntegrations: lost.reduce((sum, one) => sum + one, 0),
-      ...(steps.length > 0 && { shortestStepS: shortest }),
-      pictures: picture?.drawn ?? 0,
-      files: [...(files?.paths ?? []), ...(picture?.paths ?? [])],
+      observation,
+      summary: {
+        ...emptyAccount(),
+        ...{ integrations: count.integrations, images: count.images, emptyImages: 0 },
+        sessions: Math.min(1, count.integrations),
+        dataS: first && latest ? secondsBetween(first, latest) : 0,
+        pictures: picture?.drawn ?? 0,
+        files: [...(files?.paths ?? []), ...(picture?.paths ?? [])],
+        unwrittenIntegrations: files?.unwritten ?? 0,
+        ...this.use(),
+      },
+      stream: this.account(),
+      failures: [],
+      products: [],
+    };
+  }
+
+  private account(): StreamAccount {
+    const { count, steps } = this;
+    const { polls, failedPolls, repeated, late } = count;
+    const shortestStepS = steps.length > 0 ? Math.min(...steps) : undefined;
+    const lost = steps.map((one) => Math.round(one / (shortestStepS ?? 1)) - 1).filter((one) => one > 0);
+    const gaps = lost.length;
+    const missingIntegrations = lost.reduce((sum, one) => sum + one, 0);
+    return {
+      facts: {
+        ...{ polls, failedPolls, repeated, late },
+        ...(shortestStepS !== undefined && { gaps, missingIntegrations, shortestStepS }),
+      },
+      lines: [
+        `${count.integrations} integrations in ${polls} polls`,
+        ...(repeated > 0 ? [`${repeated} polls brought the integration before: counted once`] : []),
+        ...(failedPolls > 0 ? [`${failedPolls} polls without an answer`] : []),
+        ...(late > 0 ? [`${late} integrations older than one before: not used`] : []),
+        shortestStepS === undefined
+          ? 'gaps are unknown: there is one integration or none'
+          : `${gaps} gaps, ${missingIntegrations} integrations missing, by the shortest step of ${formatSeconds(shortestStepS)}`,
+      ],
     };
   }
 }

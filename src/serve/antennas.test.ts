@@ -63,6 +63,25 @@ describe('antennas by their own power', async () => {
     assert.equal(book.bandpass[0], 20);
   });
 
+  it('have no known power in data without autocorrelations, and come where their pairs do', () => {
+    const book = new AntennaBook(telescope, channels);
+    const crosses = integration([1, 1, 1, 1, 1], 100);
+    const baselines = crosses.counts.length / channels;
+    for (let c = 0; c < channels; c++)
+      for (let i = 0; i < stations; i++)
+        for (let j = 0; j <= i; j++)
+          crosses.counts[c * baselines + baselineIndex(i, j)] = i === j || i === 3 ? 0 : 100;
+    // Of ten pairs, the three of station 3 with those before it are missing.
+    assert.equal(book.integration(crosses, 100), 0.7);
+    assert.deepEqual(health(book), [
+      ...['unknown unknown', 'unknown unknown', 'unknown unknown', 'unknown unknown', 'unknown flagged'],
+    ]);
+    const [first, , , fourth] = book.rows(undefined);
+    assert.equal(first.inputs[0].levelDb, null);
+    assert.equal(first.inputs[0].presentPercent, 75);
+    assert.equal(fourth.inputs[0].presentPercent, 25);
+  });
+
   it('have changed where they differ from their own last hour', () => {
     const book = new AntennaBook(telescope, channels);
     for (let n = 0; n < 10; n++) book.integration(integration([1, 1, 1, 1, 1], 100, 20 * n), 100);

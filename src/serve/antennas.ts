@@ -1,4 +1,7 @@
-/** Each antenna from its autocorrelation: its level, relative to the array and to its last hour, and its samples. */
+/**
+ * Each antenna from its autocorrelation: its level, relative to the array and to its last hour, and its samples. Data
+ * without autocorrelations have no levels, and samples are those of its pairs.
+ */
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { toDate } from '../core/instant.js';
@@ -20,6 +23,21 @@ const KEPT = 240;
 const decibels = (power: number): number => (power > 0 ? 10 * Math.log10(power) : NaN);
 const known = (value: number | undefined): number | null =>
   value === undefined || !Number.isFinite(value) ? null : Number(value.toFixed(2));
+
+function hasAutos({ counts, stations }: Integration, channels: number): boolean {
+  const baselines = baselineCount(stations);
+  for (let c = 0; c < channels; c++)
+    for (let s = 0; s < stations; s++) if (counts[c * baselines + baselineIndex(s, s)] > 0) return true;
+  return false;
+}
+
+/** Samples of a station's pairs with others. */
+function meanOfPairs({ counts, stations }: Integration, c: number, s: number): number {
+  let sum = 0;
+  for (let t = 0; t < stations; t++)
+    if (t !== s) sum += counts[c * baselineCount(stations) + baselineIndex(Math.max(s, t), Math.min(s, t))];
+  return sum / Math.max(1, stations - 1);
+}
 
 export class AntennaBook {
   /** levels : [a], dB of the mean power over the band; NaN without data. */
@@ -45,11 +63,15 @@ export class AntennaBook {
     this.flagged = new Uint8Array(this.inputs);
   }
 
-  /** Returns the fraction of samples received, over all pairs. */
+  private hasAutos = true;
+
+  /** Returns the fraction of samples received, over all pairs that the data have. */
   integration(integration: Integration, spectrumRateHz: number): number {
-    const { visibilities, counts, polarisations, durationS, flaggedInputs } = integration;
-    const baselines = baselineCount(integration.stations);
+    const { visibilities, counts, polarisations, durationS, flaggedInputs, stations } = integration;
+    const baselines = baselineCount(stations);
     const full = Math.max(1, Math.round(durationS * spectrumRateHz));
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    this.hasAutos = all === 0 || hasAutos(integration, this.channels);
     const levels = new Float64Array(this.inputs);
     for (let a = 0; a < this.inputs; a++) {
       const [s, p] = [Math.floor(a / polarisations), a % polarisations];
@@ -59,7 +81,7 @@ export class AntennaBook {
         const count = productCount(integration, b, p, p);
         const power = visibilities[2 * (b * polarisations ** 2 + p * (polarisations + 1))] / count;
         this.bandpass[a * this.channels + c] = count > 0 ? decibels(power) : NaN;
-        counted += count;
+        counted += this.hasAutos ? count : meanOfPairs(integration, c, s);
         if (count > 0) {
           sum += power;
           filled++;
@@ -71,9 +93,8 @@ export class AntennaBook {
     this.levels = levels;
     this.flagged = flaggedInputs;
     this.remember(levels, toDate(integration.start).getTime() / 1000);
-    let pairs = 0;
-    for (const count of counts) pairs += count;
-    return pairs / counts.length / full;
+    const expected = counts.length - (this.hasAutos ? 0 : this.channels * stations);
+    return all / expected / full;
   }
 
   private remember(levels: Float64Array, unixS: number): void {
@@ -90,6 +111,7 @@ export class AntennaBook {
   private health(a: number, offArray: number, offHour: number): Health {
     if (this.flagged[a] === 1) return 'flagged';
     if (!(this.present[a] > 0)) return 'missing';
+    if (!this.hasAutos) return 'unknown';
     if (Number.isNaN(this.levels[a]) || offArray < -DEAD_DB) return 'dead';
     if (this.history.length > 8 && Math.abs(offHour) > OFF_DB) return 'changed';
     if (offArray < -OFF_DB) return 'weak';

@@ -291,7 +291,7 @@ export class LiveState implements NightWatcher {
     if (!live) return 'counts';
     const gains =
       live.steering && this.newest ? live.steering.gains.at(this.newest) : live.imaging?.calibrated;
-    return gains ? 'Jy/beam' : 'counts';
+    return gains && live.imaging?.gainsAre !== 'relative' ? 'Jy/beam' : 'counts';
   }
 
   /** The frame of an image; for a re-image with its weights. */
@@ -314,7 +314,7 @@ export class LiveState implements NightWatcher {
       pixelSize: plan.pixelSize,
       halfWidth: plan.field.kind === 'all-sky' ? 1 : Math.sin((plan.field.widthDeg * Math.PI) / 360),
       axes: axesOnWire(plan.axes),
-      unit: calibrated ? 'Jy/beam' : 'counts',
+      unit: calibrated && imaging?.gainsAre !== 'relative' ? 'Jy/beam' : 'counts',
       road: again ? 'visibilities' : (imaging?.road ?? 'visibilities'),
       ...again,
       ...colourRange(plane),

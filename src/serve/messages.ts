@@ -157,7 +157,8 @@ export interface SendersView {
   readonly losses?: { readonly percent: number; readonly silent: readonly string[] };
 }
 
-export type Health = 'good' | 'flagged' | 'missing' | 'dead' | 'weak' | 'strong' | 'changed';
+/** `unknown`: data come, and their power is not among them. */
+export type Health = 'good' | 'flagged' | 'missing' | 'dead' | 'weak' | 'strong' | 'changed' | 'unknown';
 
 export interface InputRow {
   readonly input: number;

@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.js';
 import { formatInstant, type Instant } from '../core/instant.js';
 import { readGainFile } from '../formats/index.js';
 import { gainsOverTime, type SkyImage } from '../stages/index.js';
-import { LiveCheck, spectrumRateOf } from '../live/index.js';
+import { LiveCheck } from '../live/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
 import { openCapture } from './capture.js';
 import { tokenOf } from './guard.js';
@@ -132,6 +132,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     night: () => page.state.book.view(),
     plan: () => page.plan(),
     steered: () => {
+      if (!page.status().steerable) return undefined;
       const { steering } = page.state.begun?.live ?? {};
       if (!steering) return undefined;
       const flagged = Array.from(steering.flags.latest.keys()).filter((a) => steering.flags.latest[a] === 1);
@@ -171,16 +172,15 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       },
     },
     gainsEvents: page.gainsEvents,
-    begin: (source, { plan, live, files, gains, picture }) => {
-      const names = plan.products.images?.sources ?? 'all';
+    arrived: (start, durationS) => {
+      page.state.block(start, durationS, 1);
+    },
+    begin: (begun) => {
+      const { live, channelWidthHz, spectrumRateHz, sources: names = 'all', files, gains, picture } = begun;
       const named = sourcesNamed(names === 'all' ? 'all' : names.split(',').map((one) => one.trim()));
       const { telescope, frequenciesHz, steering, imaging } = live;
       page.state.begin({
-        live,
-        sources: named,
-        files,
-        channelWidthHz: plan.spectra.channelWidthHz,
-        spectrumRateHz: spectrumRateOf(source, live),
+        ...{ live, sources: named, files, channelWidthHz, spectrumRateHz },
         picture: imaging && picture,
       });
       const isChecked = observation.machine?.['self-check'] !== false;
@@ -201,6 +201,10 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
         : undefined;
       page.check(() => checkView(check));
       if (!steering) return;
+      if (!begun.isSteered) {
+        page.showGains(steering);
+        return;
+      }
       page.steer({
         steering,
         telescope,

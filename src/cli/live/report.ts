@@ -149,7 +149,11 @@ function summaryLines(summary: NightSummary): string[] {
   return [
     `${formatSeconds(dataS)} of data in ${formatSeconds(wallS)}: ${integrations} integrations, ${images} images, ${pictures} drawn` +
       (emptyImages > 0 ? `, ${emptyImages} of nothing` : ''),
-    `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} sessions` : ''}`,
+    ...(samplesIn > 0 || missingSamples > 0
+      ? [
+          `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} sessions` : ''}`,
+        ]
+      : []),
     ...(files.length > 0 ? [`files: ${files.join(', ')}`] : []),
     ...(unwrittenIntegrations > 0 ? [`${unwrittenIntegrations} integrations are in no file`] : []),
     ...(imageAgeS

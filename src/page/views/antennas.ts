@@ -14,8 +14,18 @@ const healths = {
   weak: ['▼', 'weak'],
   strong: ['▲', 'strong'],
   changed: ['◆', 'changed'],
+  unknown: ['●', 'power unknown'],
 } as const satisfies Record<Health, readonly [string, string]>;
-const order: readonly Health[] = ['missing', 'dead', 'changed', 'strong', 'weak', 'flagged', 'good'];
+const order: readonly Health[] = [
+  'missing',
+  'dead',
+  'changed',
+  'strong',
+  'weak',
+  'flagged',
+  'unknown',
+  'good',
+];
 const worst = ({ inputs }: AntennaRow): Health =>
   order.find((health) => inputs.some((input) => input.health === health)) ?? 'good';
 
@@ -60,7 +70,7 @@ class Antennas extends View {
           this.pick(row.name);
         }}>
           <title>${row.name}: ${healths[health][1]}</title>
-          ${health === 'good' ? svg`<circle cx=${x} cy=${y} r=${r} />` : health === 'flagged' || health === 'missing' ? svg`<circle class="hollow" cx=${x} cy=${y} r=${r} stroke-width=${r / 2.5} />` : svg`<rect x=${x - r} y=${y - r} width=${2 * r} height=${2 * r} transform="rotate(45 ${x} ${y})" />`}
+          ${health === 'good' || health === 'unknown' ? svg`<circle cx=${x} cy=${y} r=${r} />` : health === 'flagged' || health === 'missing' ? svg`<circle class="hollow" cx=${x} cy=${y} r=${r} stroke-width=${r / 2.5} />` : svg`<rect x=${x - r} y=${y - r} width=${2 * r} height=${2 * r} transform="rotate(45 ${x} ${y})" />`}
           ${row.name === this.chosen ? svg`<circle class="halo" cx=${x} cy=${y} r=${2 * r} stroke-width=${r / 3} />` : nothing}
         </g>`;
       })}
