@@ -12,7 +12,7 @@ import { errorBuffer, nativeCodes } from '../dist/backend/cpu/library.js';
 import { spectraSizeOf, spectraTypeNumber } from '../dist/backend/cpu/spectra.js';
 import { scalarNumbers } from '../dist/channelise/cpu/prepare.js';
 import { packetFormats } from '../dist/packets/registry.js';
-import { verdictCodes } from '../dist/packets/verdict.js';
+import { parseCodes } from '../dist/packets/parse-result.js';
 import { outcomes } from '../dist/receive/ring.js';
 import { exportedBy, nameOf, normal } from './prototypes.js';
 import { levelsOf as builtLevels } from './targets.js';
@@ -116,21 +116,21 @@ function numberAssertions() {
     same('Arithmetic::floats', arithmeticNumbers.floats),
     ...outcomes.map((outcome, n) => same(`receive::Outcome::${camel(outcome)}`, n)),
     same('receive::OUTCOMES', outcomes.length),
-    ...Object.entries(verdictCodes).map(([name, code]) => same(`receive::Verdict::${camel(name)}`, code)),
+    ...Object.entries(parseCodes).map(([name, code]) => same(`receive::ParseResult::${camel(name)}`, code)),
     same('std::size(receive::parsers)', Object.keys(packetFormats).length),
     ...Object.entries(packetFormats).flatMap(([name, { code, format }]) => {
       const { epoch, numbers } = format;
       const parser = `receive::parserNumbered(${code})`;
       // Every epoch of VDIF; some seconds of SNAP2.
-      const epochs = epoch.told === 'packet' ? Array.from({ length: 64 }, (_, n) => n) : [];
+      const epochs = epoch.from === 'packet' ? Array.from({ length: 64 }, (_, n) => n) : [];
       return [
         same(`std::string_view(${parser}->name) == "${name}"`, 1),
         same(`${parser}->numbers`, numbers.length),
-        same(`${parser}->epochUnixSeconds != nullptr`, epoch.told === 'packet' ? 1 : 0),
+        same(`${parser}->epochUnixSeconds != nullptr`, epoch.from === 'packet' ? 1 : 0),
         ...epochs.map((n) =>
           same(
             `${parser}->epochUnixSeconds(${n})`,
-            epoch.told === 'packet' ? epoch.of(BigInt(n)).unixSeconds : 0,
+            epoch.from === 'packet' ? epoch.of(BigInt(n)).unixSeconds : 0,
           ),
         ),
       ];

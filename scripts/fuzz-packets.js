@@ -5,7 +5,7 @@
 // names the packet. CORELLA_NATIVE=dist/native-sanitize runs it with sanitizers.
 import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
-import { verdictOf } from '../dist/packets/verdict.js';
+import { parseResultOf } from '../dist/packets/parse-result.js';
 import { nativeParser } from '../dist/receive/native/parser.js';
 import { loadNative } from '../dist/backend/cpu/library.js';
 import { openNativeRing } from '../dist/receive/native/native-ring.js';
@@ -33,7 +33,7 @@ for (const stream of chosen) {
     const parse = nativeParser(stream.plan);
     const isNative = typeof parse === 'function';
     const tally = tryDamaged(stream, Number(values.seed), 0, Number(values.packets), (packet, where) => {
-      if (isNative) assert.deepEqual(parse(packet), verdictOf(packet, stream.plan), `${where}, native`);
+      if (isNative) assert.deepEqual(parse(packet), parseResultOf(packet, stream.plan), `${where}, native`);
     });
     told = isNative
       ? 'every decoder stood, and the native parser agreed'

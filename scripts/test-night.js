@@ -38,7 +38,7 @@ const telescope = selectStations(await loadTelescope('lwasv'), 4);
 const reception = await receivePackets({
   stream: nightPlan,
   from: { capture: pipe },
-  epoch: { told: 'operator', at: { unixSeconds: 1_782_014_400, fraction: 0 } },
+  epoch: { from: 'operator', at: { unixSeconds: 1_782_014_400, fraction: 0 } },
   band: {
     frequenciesHz: Float64Array.of(58e6, 58.0064e6),
     channelWidthHz: 6400,

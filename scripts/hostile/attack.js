@@ -15,7 +15,7 @@ import { jobName, jobsOf } from '../../dist/farm/job.js';
 import { sendFailed, sendResult } from '../../dist/farm/queue/chunks.js';
 import { jobSubject } from '../../dist/farm/queue/streams.js';
 import { checksumOf, encodeResult } from '../../dist/farm/result.js';
-import { guessPlan, usualFormat } from '../../dist/packets/guess-plan.js';
+import { guessPlan, commonFormat } from '../../dist/packets/guess-plan.js';
 import { captureDatagrams } from '../../dist/receive/index.js';
 import { TOPICS } from '../../dist/serve/messages.js';
 
@@ -111,16 +111,16 @@ async function ticks(port, path) {
   /** @type {Uint8Array[]} */
   const datagrams = [];
   for await (const { payload } of captureDatagrams({ capture: path })) datagrams.push(payload.slice());
-  const format = usualFormat(datagrams);
+  const format = commonFormat(datagrams);
   const { plan } = (format && guessPlan(format, datagrams, { rateHz: 6250 })) ?? {};
   if (!format || !plan) throw new Error(`${path}: no plan`);
   const genuine = format.decode(datagrams[0], plan);
   if (genuine === 'control' || 'refused' in genuine) throw new Error('no packet of the plan');
   const payload = new Uint8Array(plan.cellBytes);
   const socket = createSocket('udp4');
-  /** @param {bigint} tick @param {number} lane */
-  const forge = (tick, lane) => {
-    socket.send(format.encode({ ...genuine, tick, lane, fragment: 0 }, payload, plan), port, '127.0.0.1');
+  /** @param {bigint} tick @param {number} sender */
+  const forge = (tick, sender) => {
+    socket.send(format.encode({ ...genuine, tick, sender, fragment: 0 }, payload, plan), port, '127.0.0.1');
     count('forged');
   };
   let wave = 0;
@@ -131,8 +131,8 @@ async function ticks(port, path) {
     const first = [2n ** 53n, BigInt(6250 * 7200), 0n, BigInt(Math.floor(Math.random() * 2 ** 40))][
       (wave - 1) % 4
     ];
-    for (let lane = 0; lane < most; lane++)
-      for (const next of [0n, 1n]) forge(first + BigInt(wave * 100) + next, lane);
+    for (let sender = 0; sender < most; sender++)
+      for (const next of [0n, 1n]) forge(first + BigInt(wave * 100) + next, sender);
   }, 100);
 }
 

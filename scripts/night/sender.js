@@ -14,9 +14,9 @@ const RECORD = 16;
 /** Bytes before SPEAD's words: record, Ethernet, IP, UDP. */
 const BEFORE = RECORD + 14 + 20 + 8;
 const TIMESTAMP_WORD = 5;
-const frames = nightPlan.sources.map((_, lane) => {
-  const payload = Uint8Array.from({ length: nightPlan.cellBytes }, (_value, k) => (k * (7 + lane)) % 100);
-  const datagram = speadFeng.encode({ tick: 0n, lane, fragment: 0 }, payload, nightPlan);
+const frames = nightPlan.sources.map((_, sender) => {
+  const payload = Uint8Array.from({ length: nightPlan.cellBytes }, (_value, k) => (k * (7 + sender)) % 100);
+  const datagram = speadFeng.encode({ tick: 0n, sender, fragment: 0 }, payload, nightPlan);
   return buildFrame(
     { source: { address: '10.0.0.1', port: 1 }, destination: { address: '10.0.0.2', port: 2 } },
     datagram,

@@ -14,7 +14,7 @@
 
 extern "C" int32_t corella_sender_pace(char *error, const int32_t *descriptors, uint8_t *datagrams, const uint8_t *left,
                                        const uint64_t *bases, const int64_t *fields, const int64_t *sizes,
-                                       double slotNs, int64_t *told);
+                                       double slotNs, int64_t *totals);
 
 namespace {
 
@@ -86,10 +86,10 @@ int main() {
     const double pace = turn % 2 == 0 ? double(SLOT_NS) : 0;
     const int64_t sizes[11] = {EACH, PACKETS, 0, SLOTS, int64_t(turn) * SLOTS, 1, 64, start, SOCKETS, 1, turn % 4 < 2};
     char error[1024] = {};
-    int64_t told[2] = {};
-    if (corella_sender_pace(error, senders, datagrams.data(), left.data(), bases.data(), field, sizes, pace, told) != 0)
+    int64_t totals[2] = {};
+    if (corella_sender_pace(error, senders, datagrams.data(), left.data(), bases.data(), field, sizes, pace, totals) != 0)
       fail(error);
-    sent += told[0];
+    sent += totals[0];
   }
   listening.join();
   if (sent != WANTED) fail("the sender counted otherwise");

@@ -22,18 +22,18 @@ using namespace corella::receive;
 
 namespace {
 
-constexpr int LANES = 4, SLOTS = 100, ROOM = 8, CHANNELS = 2, CELL = 32 * CHANNELS;
+constexpr int SENDERS = 4, SLOTS = 100, ROOM = 8, CHANNELS = 2, CELL = 32 * CHANNELS;
 constexpr int64_t PACKETS_SENT = 60000;
 
-uint8_t payloadByte(int lane, int64_t tick) { return static_cast<uint8_t>(1 + (tick * 7 + lane) % 250); }
+uint8_t payloadByte(int sender, int64_t tick) { return static_cast<uint8_t>(1 + (tick * 7 + sender) % 250); }
 
-void send(int socket, int lane, int64_t tick) {
+void send(int socket, int sender, int64_t tick) {
   uint8_t packet[16 + CELL] = {};
-  packet[0] = static_cast<uint8_t>(lane + 1);
+  packet[0] = static_cast<uint8_t>(sender + 1);
   packet[2] = CHANNELS;
   const uint64_t sequence = static_cast<uint64_t>(tick) + 1;
   for (int k = 0; k < 8; k++) packet[8 + k] = static_cast<uint8_t>(sequence >> (56 - 8 * k));
-  std::memset(packet + 16, payloadByte(lane, tick), CELL);
+  std::memset(packet + 16, payloadByte(sender, tick), CELL);
   static_cast<void>(!::send(socket, packet, sizeof packet, 0));
 }
 
@@ -46,15 +46,15 @@ void fail(const char *what) {
 
 int main() {
   const int64_t sources[] = {1, 2, 3, 4};
-  std::vector<std::vector<uint8_t>> cells(ROOM, std::vector<uint8_t>(size_t(LANES) * SLOTS * CELL, 0xaa));
-  std::vector<std::vector<uint64_t>> bits(ROOM, std::vector<uint64_t>(size_t(LANES) * 2));
+  std::vector<std::vector<uint8_t>> cells(ROOM, std::vector<uint8_t>(size_t(SENDERS) * SLOTS * CELL, 0xaa));
+  std::vector<std::vector<uint64_t>> bits(ROOM, std::vector<uint64_t>(size_t(SENDERS) * 2));
   std::vector<int64_t> cellsAt, bitsAt;
   for (int n = 0; n < ROOM; n++) {
     cellsAt.push_back(reinterpret_cast<int64_t>(cells[size_t(n)].data()));
     bitsAt.push_back(reinterpret_cast<int64_t>(bits[size_t(n)].data()));
   }
-  Ring ring(Stream(Format::chips, LANES, 1, CELL, 64, 1, {CHANNELS, 0, 1}, sources),
-            Settings{SLOTS, ROOM, 3, 100000, 100, LANES * SLOTS / 2, 0}, cellsAt.data(), bitsAt.data());
+  Ring ring(Stream(Format::chips, SENDERS, 1, CELL, 64, 1, {CHANNELS, 0, 1}, sources),
+            Settings{SLOTS, ROOM, 3, 100000, 100, SENDERS * SLOTS / 2, 0}, cellsAt.data(), bitsAt.data());
   const int wake = ring.openWake();
   SocketGiven given;
   const int receiver = openSocket({"127.0.0.1", "", 0, 1 << 22}, given);
@@ -62,9 +62,9 @@ int main() {
 
   std::atomic<bool> done{false};
   std::thread watcher([&] {
-    int64_t totals[TOTALS + OUTCOMES], lanes[LANES * LANE_NUMBERS];
+    int64_t totals[TOTALS + OUTCOMES], senders[SENDERS * SENDER_NUMBERS];
     while (!done.load()) {
-      ring.account(totals, lanes);
+      ring.account(totals, senders);
       static_cast<void>(ring.freeBlocks());
       static_cast<void>(droppedByKernel(ring.socketFd()));
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -74,8 +74,8 @@ int main() {
   std::thread consumer([&] {
     for (;;) {
       const bool ended = ring.ended();
-      Told told{};
-      if (!ring.take(told)) {
+      ReadyBlock block{};
+      if (!ring.take(block)) {
         if (ended) break;
         pollfd one = {wake, POLLIN, 0};
         poll(&one, 1, 100);
@@ -84,46 +84,46 @@ int main() {
         continue;
       }
       taken++;
-      for (int lane = 0; lane < LANES; lane++)
+      for (int sender = 0; sender < SENDERS; sender++)
         for (int slot = 0; slot < SLOTS; slot++) {
-          const bool there = bits[size_t(told.index)][size_t(lane * 2 + (slot >> 6))] >> (slot & 63) & 1;
-          const uint8_t *cell = cells[size_t(told.index)].data() + (lane * SLOTS + slot) * CELL;
-          const uint8_t expected = there ? payloadByte(lane, told.startTick + slot) : 0;
+          const bool there = bits[size_t(block.index)][size_t(sender * 2 + (slot >> 6))] >> (slot & 63) & 1;
+          const uint8_t *cell = cells[size_t(block.index)].data() + (sender * SLOTS + slot) * CELL;
+          const uint8_t expected = there ? payloadByte(sender, block.startTick + slot) : 0;
           present += there;
           if (cell[0] != expected || cell[CELL - 1] != expected) fail("a cell holds what was not sent for it");
         }
-      ring.release(told.index);
+      ring.release(block.index);
     }
   });
 
-  const int sender = socket(AF_INET, SOCK_DGRAM, 0);
+  const int descriptor = socket(AF_INET, SOCK_DGRAM, 0);
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<uint16_t>(given.port));
   inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
-  if (connect(sender, reinterpret_cast<sockaddr *>(&to), sizeof to) != 0) fail("no way to the socket");
+  if (connect(descriptor, reinterpret_cast<sockaddr *>(&to), sizeof to) != 0) fail("no way to the socket");
   int64_t tick = 500000;
-  for (int64_t n = 0; n < PACKETS_SENT; n += LANES, tick++) {
+  for (int64_t n = 0; n < PACKETS_SENT; n += SENDERS, tick++) {
     if (n == PACKETS_SENT / 2) tick = 7;  // every board restarts
-    for (int lane = 0; lane < LANES; lane++) {
-      if ((n + lane) % 97 != 0) send(sender, lane, tick);
-      if ((n + lane) % 89 == 0) send(sender, lane, tick);
+    for (int sender = 0; sender < SENDERS; sender++) {
+      if ((n + sender) % 97 != 0) send(descriptor, sender, tick);
+      if ((n + sender) % 89 == 0) send(descriptor, sender, tick);
     }
     if (n % 256 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
-  close(sender);
+  close(descriptor);
   // Until what was sent is read: the thread looks at the clock every 20 ms.
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   ring.stop();
   consumer.join();
   done.store(true);
   watcher.join();
-  int64_t totals[TOTALS + OUTCOMES], lanes[LANES * LANE_NUMBERS], sum = 0;
-  ring.account(totals, lanes);
+  int64_t totals[TOTALS + OUTCOMES], senders[SENDERS * SENDER_NUMBERS], sum = 0;
+  ring.account(totals, senders);
   for (int n = 0; n < OUTCOMES; n++) sum += totals[TOTALS + n];
   if (sum != totals[PACKETS]) fail("a packet has no outcome, or two");
   if (totals[TOTALS] != present) fail("what was placed is not what was handed on");
-  if (totals[TOTALS] + totals[MISSING_CELLS] != (totals[BLOCKS] + totals[SKIPPED_BLOCKS]) * LANES * SLOTS)
+  if (totals[TOTALS] + totals[MISSING_CELLS] != (totals[BLOCKS] + totals[SKIPPED_BLOCKS]) * SENDERS * SLOTS)
     fail("placed and missing are not all cells");
   if (totals[BLOCKS] != taken || taken == 0) fail("blocks were lost");
   close(wake);

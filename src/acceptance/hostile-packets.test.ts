@@ -12,7 +12,7 @@ import { program } from './corella.js';
 
 const SPECTRA_A_SECOND = 1000;
 const DAY = 86_400;
-const LANES = [0, 1, 2, 3];
+const SENDERS = [0, 1, 2, 3];
 /** Four senders of two stations each, at 50 MHz. */
 const plan = snap2.plan({
   signals: 16,
@@ -85,16 +85,16 @@ describe('a run while packets are forged', { skip }, () => {
     while (!(await isBound(port)) && child.exitCode === null) await pause(20);
 
     const sync = Math.floor(Date.now() / 1000);
-    const at = (tick: number, lanes: readonly number[], epoch: number): Uint8Array[] =>
-      lanes.map((lane) =>
-        snap2.encode({ tick: BigInt(tick), lane, fragment: 0, session: BigInt(epoch) }, payload, plan),
+    const at = (tick: number, senders: readonly number[], epoch: number): Uint8Array[] =>
+      senders.map((sender) =>
+        snap2.encode({ tick: BigInt(tick), sender, fragment: 0, session: BigInt(epoch) }, payload, plan),
       );
     let tick = 0;
     /** Sends due packets until a condition is met, or the program has ended. */
     const streamUntil = async (isDone: () => boolean): Promise<void> => {
       while (!isDone() && child.exitCode === null) {
         for (; tick < (Date.now() / 1000 - sync) * SPECTRA_A_SECOND; tick++)
-          await send(at(tick, LANES, sync));
+          await send(at(tick, SENDERS, sync));
         await pause(5);
       }
     };

@@ -20,9 +20,9 @@ const bench = encodeVdif({
   seconds: 100,
   firstFrame: 0,
   extension: 0,
-  code: (lane, _input, t, part) => {
+  code: (sender, _input, t, part) => {
     const noise = (((t * 2 + part + 1) * 2654435761) >>> 20) % 101;
-    return 128 + (lane === 0 ? 1 : -1) * (noise - 50);
+    return 128 + (sender === 0 ? 1 : -1) * (noise - 50);
   },
 });
 

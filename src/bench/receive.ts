@@ -74,9 +74,9 @@ function burstMaker(stream: StreamPlan, slots: number): { readonly each: number;
   const payload = new Uint8Array(stream.cellBytes).fill(0x12);
   const each = stream.cellBytes + 16;
   const burst = new Uint8Array(slots * BOARDS * each);
-  for (let lane = 0; lane < BOARDS; lane++) {
-    const packet = encode.encode({ tick: 0n, lane, fragment: 0 }, payload, stream);
-    for (let slot = 0; slot < slots; slot++) burst.set(packet, (slot * BOARDS + lane) * each);
+  for (let sender = 0; sender < BOARDS; sender++) {
+    const packet = encode.encode({ tick: 0n, sender, fragment: 0 }, payload, stream);
+    for (let slot = 0; slot < slots; slot++) burst.set(packet, (slot * BOARDS + sender) * each);
   }
   const view = new DataView(burst.buffer);
   let tick = 0;
@@ -84,8 +84,8 @@ function burstMaker(stream: StreamPlan, slots: number): { readonly each: number;
     each,
     next: () => {
       for (let slot = 0; slot < slots; slot++) {
-        for (let lane = 0; lane < BOARDS; lane++) {
-          view.setBigUint64((slot * BOARDS + lane) * each + 8, BigInt(tick + slot + 1));
+        for (let sender = 0; sender < BOARDS; sender++) {
+          view.setBigUint64((slot * BOARDS + sender) * each + 8, BigInt(tick + slot + 1));
         }
       }
       tick += slots;

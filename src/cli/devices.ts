@@ -1,7 +1,7 @@
 /** corella devices: the hardware of this machine, and which backend `auto` selects. */
 import type { Command } from 'commander';
 import { describeDevices, explainAuto } from '../backend/select.js';
-import { judge, networkFacts, telescopeRates } from '../receive/index.js';
+import { checkNetwork, networkFacts, telescopeRates } from '../receive/index.js';
 import { networkLines } from './report/network-lines.js';
 import { openTerminal } from './report/terminal.js';
 import { addHelp } from './startup/help.js';
@@ -24,7 +24,7 @@ export function registerDevices(program: Command): void {
     (options: Options<typeof devicesOptions>) => {
       if (options.network) {
         const network = networkFacts();
-        const telescopes = telescopeRates.map((rate) => judge(network, rate));
+        const telescopes = telescopeRates.map((rate) => checkNetwork(network, rate));
         openTerminal(options).result({ network, telescopes }, networkLines(network, telescopes));
         return;
       }

@@ -42,13 +42,13 @@ describe('a look at a capture', () => {
   it('waits for the descriptor, which comes long after the first heaps', async () => {
     assert.ok(heaps.length > 4000);
     const { streams } = await look([...heaps, descriptor('8, 4, 2, 2')]);
-    const [{ plan, lanes, control, format, unknown }] = streams;
+    const [{ plan, tallies, control, format, unknown }] = streams;
     assert.deepEqual([format?.name, unknown, control], ['spead-feng', undefined, 1]);
     const { tickRateHz, ...expected } = stream.plan;
     assert.ok(tickRateHz);
     assert.deepEqual(plan, expected);
     assert.deepEqual(
-      lanes.map(({ packets, lost, restarts }) => [packets, lost, restarts]),
+      tallies.map(({ packets, lost, restarts }) => [packets, lost, restarts]),
       [0, 1, 5].map(() => [1600, 0, 0]),
     );
   });
@@ -57,7 +57,7 @@ describe('a look at a capture', () => {
     const { streams } = await look(heaps.slice(0, 100));
     assert.equal(streams[0].plan, undefined);
     assert.match(streams[0].unknown?.what ?? '', /no descriptor of feng_raw came/);
-    assert.deepEqual([streams[0].datagrams, streams[0].lanes], [100, []]);
+    assert.deepEqual([streams[0].datagrams, streams[0].tallies], [100, []]);
   });
 
   it('a stream is what most of its datagrams are; the others are refused', async () => {
@@ -66,7 +66,7 @@ describe('a look at a capture', () => {
     const { streams } = await look([...strangers, ...chips]);
     assert.deepEqual([streams.length, streams[0].format?.name, streams[0].refused.invalid], [1, 'chips', 3]);
     assert.equal(
-      streams[0].lanes.reduce((sum, { packets }) => sum + packets, 0),
+      streams[0].tallies.reduce((sum, { packets }) => sum + packets, 0),
       chips.length,
     );
     assert.ok(streams[0].whys.length > 0);

@@ -5,11 +5,11 @@
 import type { Instant } from '../core/instant.js';
 import { instantOfTick } from '../core/clock/tick-clock.js';
 import { endpointText } from '../packets/addresses.js';
-import { guessPlan, usualFormat } from '../packets/guess-plan.js';
+import { guessPlan, commonFormat } from '../packets/guess-plan.js';
 import type { GuessHints, PacketFormat, RefusalReason, StreamPlan } from '../packets/packet-format.js';
 import { readCapture, type Capture, type CaptureEnd } from '../packets/pcap.js';
 import { parseFrame, type FrameFault } from '../packets/udp.js';
-import { StreamAccount, type LaneTally } from './stream-account.js';
+import { StreamAccount, type SenderTally } from './stream-account.js';
 
 interface CaptureOptions {
   /** For packets that do not identify their format. */
@@ -39,7 +39,7 @@ export interface StreamLook {
   readonly refused: Readonly<Record<RefusalReason, number>>;
   /** The first reasons found. */
   readonly whys: readonly string[];
-  readonly lanes: readonly LaneTally[];
+  readonly tallies: readonly SenderTally[];
   /** Time of tick 0, if the packets give it and agree. */
   readonly epoch?: Instant;
   /** Times of the earliest and the latest tick, if the rate is known too. */
@@ -119,7 +119,7 @@ class Stream {
   decide(when: 'now' | 'if known'): number {
     const { survey } = this;
     if (!survey) return 0;
-    this.format = this.options.format ?? usualFormat(survey);
+    this.format = this.options.format ?? commonFormat(survey);
     this.decided = this.format ? guessPlan(this.format, survey, this.options.hints) : {};
     if (!this.decided.plan && when !== 'now') return 0;
     if (this.decided.plan) this.account = new StreamAccount(this.decided.plan);
@@ -132,7 +132,7 @@ class Stream {
     this.decide('now');
     const { destination, datagrams, payloadBytes, firstNs, lastNs, format, control, refused, firstBytes } =
       this;
-    const lanes = this.account?.tallies() ?? [];
+    const tallies = this.account?.tallies() ?? [];
     return {
       destination,
       senders: [...this.senders],
@@ -146,8 +146,8 @@ class Stream {
       control,
       refused,
       whys: [...this.whys.values()],
-      lanes,
-      ...this.times(lanes),
+      tallies,
+      ...this.times(tallies),
     };
   }
 
@@ -162,23 +162,23 @@ class Stream {
     } else this.account?.add(facts);
   }
 
-  private times(lanes: readonly LaneTally[]): Pick<StreamLook, 'epoch' | 'start' | 'end'> {
+  private times(tallies: readonly SenderTally[]): Pick<StreamLook, 'epoch' | 'start' | 'end'> {
     const sessions = this.account?.sessionNumbers ?? [];
-    if (lanes.length === 0 || this.format?.epoch.told !== 'packet' || sessions.length > 1) return {};
+    if (tallies.length === 0 || this.format?.epoch.from !== 'packet' || sessions.length > 1) return {};
     const epoch = this.format.epoch.of(sessions.at(0));
     const tickRateHz = this.decided.plan?.tickRateHz;
     if (!tickRateHz) return { epoch };
-    const { first, last } = tickSpan(lanes);
+    const { first, last } = tickSpan(tallies);
     const clock = { epoch, tickRateHz };
     return { epoch, start: instantOfTick(clock, first), end: instantOfTick(clock, last) };
   }
 }
 
 /** The earliest and the latest tick of some senders. */
-export function tickSpan(lanes: readonly LaneTally[]): { readonly first: bigint; readonly last: bigint } {
+export function tickSpan(tallies: readonly SenderTally[]): { readonly first: bigint; readonly last: bigint } {
   return {
-    first: lanes.map(({ firstTick }) => firstTick).reduce((x, y) => (x < y ? x : y)),
-    last: lanes.map(({ lastTick }) => lastTick).reduce((x, y) => (x > y ? x : y)),
+    first: tallies.map(({ firstTick }) => firstTick).reduce((x, y) => (x < y ? x : y)),
+    last: tallies.map(({ lastTick }) => lastTick).reduce((x, y) => (x > y ? x : y)),
   };
 }
 

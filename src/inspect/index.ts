@@ -24,7 +24,7 @@ export { lossMap } from './pictures/losses.js';
 export { uvCoverage } from './pictures/uv.js';
 export { visibilityPicture, withPanel } from './pictures/visibility.js';
 export { recordingPicture } from './pictures/voltage.js';
-export type { LaneTally } from './stream-account.js';
+export type { SenderTally } from './stream-account.js';
 export { type VisibilityLook, lookAtVisibilities } from './visibilities.js';
 export { type FirstValue, type Look, lookAt } from './voltages.js';
 export { inputSpectra, meanSpectrum } from './waterfall.js';

@@ -8,9 +8,9 @@ import { StreamAccount } from './stream-account.js';
 
 const plan = chips.plan({ boards: [1, 2, 3], channels: 4, firstChannel: 0, subbands: 2 });
 const payload = new Uint8Array();
-const facts = (tick: number | bigint, lane = 0, fragment = 0, session?: bigint): PacketFacts => ({
+const facts = (tick: number | bigint, sender = 0, fragment = 0, session?: bigint): PacketFacts => ({
   tick: BigInt(tick),
-  lane,
+  sender,
   fragment,
   payload,
   ...(session === undefined ? {} : { session }),
@@ -53,38 +53,38 @@ describe('the account of a stream', () => {
       const sent: { key: number; packet: PacketFacts }[] = [];
       const slots = 3000;
       for (let slot = 0; slot < slots; slot++) {
-        for (let lane = 0; lane < 3; lane++) {
+        for (let sender = 0; sender < 3; sender++) {
           for (let fragment = 0; fragment < 2; fragment++) {
             const edge = slot === 0 || slot === slots - 1;
             if (!edge && random.uniform() < 0.03) continue;
-            const packet = facts(25_000 + slot, lane, fragment);
+            const packet = facts(25_000 + slot, sender, fragment);
             sent.push({ key: slot + (edge ? 0 : random.uniform() * 40), packet });
             if (random.uniform() < 0.02) sent.push({ key: slot + random.uniform() * 40, packet });
           }
         }
       }
       sent.sort((x, y) => x.key - y.key);
-      const cells = new Set(sent.map(({ packet }) => `${packet.tick} ${packet.lane} ${packet.fragment}`));
+      const cells = new Set(sent.map(({ packet }) => `${packet.tick} ${packet.sender} ${packet.fragment}`));
       const tallies = tallied(
         plan,
         sent.map(({ packet }) => packet),
       );
-      const total = (of: (lane: (typeof tallies)[number]) => number): number =>
-        tallies.reduce((sum, lane) => sum + of(lane), 0);
+      const total = (of: (sender: (typeof tallies)[number]) => number): number =>
+        tallies.reduce((sum, sender) => sum + of(sender), 0);
       assert.equal(
-        total((lane) => lane.lost),
+        total((sender) => sender.lost),
         3 * 2 * slots - cells.size,
       );
       assert.equal(
-        total((lane) => lane.duplicates),
+        total((sender) => sender.duplicates),
         sent.length - cells.size,
       );
       assert.equal(
-        total((lane) => lane.packets),
+        total((sender) => sender.packets),
         sent.length,
       );
       assert.equal(
-        total((lane) => lane.strays + lane.restarts),
+        total((sender) => sender.strays + sender.restarts),
         0,
       );
     }

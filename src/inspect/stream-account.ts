@@ -10,7 +10,7 @@ const WINDOW = 1024;
 /** A larger step ahead is a new stream epoch: real losses in a row are smaller. */
 const MOST_SKIPPED = 2 ** 20;
 
-export interface LaneTally {
+export interface SenderTally {
   /** The source number in its packets. */
   readonly source: number;
   readonly packets: number;
@@ -35,7 +35,7 @@ interface Row {
 }
 
 /** One sender; slots count from the last reset of its clock. */
-class LaneAccount {
+class SenderCounts {
   private readonly rows: Row[];
   private base: bigint;
   private session: bigint | undefined;
@@ -86,7 +86,7 @@ class LaneAccount {
     for (const one of [before, facts]) this.count(one.fragment, this.slotOf(one));
   }
 
-  tally(): LaneTally {
+  tally(): SenderTally {
     const { source, distinct, duplicates, reordered, strays, restarts, firstTick } = this;
     return {
       source,
@@ -164,24 +164,24 @@ const agree = (plan: StreamPlan, x: PacketFacts, y: PacketFacts): boolean => {
 };
 
 export class StreamAccount {
-  private readonly lanes = new Map<number, LaneAccount>();
+  private readonly senders = new Map<number, SenderCounts>();
   private readonly sessions = new Set<bigint>();
 
   constructor(private readonly plan: StreamPlan) {}
 
   add(facts: PacketFacts): void {
     if (facts.session !== undefined) this.sessions.add(facts.session);
-    let lane = this.lanes.get(facts.lane);
-    if (!lane) {
-      lane = new LaneAccount(this.plan, this.plan.sources[facts.lane], facts);
-      this.lanes.set(facts.lane, lane);
+    let sender = this.senders.get(facts.sender);
+    if (!sender) {
+      sender = new SenderCounts(this.plan, this.plan.sources[facts.sender], facts);
+      this.senders.set(facts.sender, sender);
     }
-    lane.add(facts);
+    sender.add(facts);
   }
 
   /** In the order of the plan; senders without packets are left out. */
-  tallies(): LaneTally[] {
-    return [...this.lanes].sort(([x], [y]) => x - y).map(([, lane]) => lane.tally());
+  tallies(): SenderTally[] {
+    return [...this.senders].sort(([x], [y]) => x - y).map(([, sender]) => sender.tally());
   }
 
   /** The times of tick 0 given by the packets, in order of arrival. */

@@ -104,7 +104,7 @@ export {
   type Reception,
 } from '../receive/index.js';
 export { packetFormats, type PacketFormatName } from '../packets/registry.js';
-export { guessPlan, usualFormat } from '../packets/guess-plan.js';
+export { guessPlan, commonFormat } from '../packets/guess-plan.js';
 export type { StreamPlan } from '../packets/packet-format.js';
 export { createSigmf, createSigmfSpectra, readFitsImage, writeFitsImage } from '../formats/index.js';
 export { percentileStretch, renderPng, skyPicture, type Stretch } from '../draw/index.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { laneOutcomes, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
+import { senderOutcomes, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
 import { LossWatch } from './loss-watch.js';
 
 /** Packets placed and missing at one look, by sender. */
@@ -38,7 +38,7 @@ class Night {
       this.rivals[n] += rivals[n] ?? 0;
     }
     for (const [name, count] of Object.entries(others)) this.counts[name as Outcome] += count;
-    const lane = Object.fromEntries(laneOutcomes.map((name) => [name, 0]));
+    const sender = Object.fromEntries(senderOutcomes.map((name) => [name, 0]));
     return {
       packets: Object.values(this.counts).reduce((sum, count) => sum + count),
       bytes: 0,
@@ -56,7 +56,7 @@ class Night {
         newestTick: undefined,
         rivals: this.rivals[n],
         missingCells: this.missing[n],
-        outcomes: { ...lane, placed: count } as ReceiveAccount['senders'][number]['outcomes'],
+        outcomes: { ...sender, placed: count } as ReceiveAccount['senders'][number]['outcomes'],
       })),
     };
   }

@@ -3,9 +3,9 @@
  * and one when it is over, however long it lasts.
  */
 import { formatSeconds } from '../core/units.js';
-import { hasRivals, type ReceiveAccount } from '../receive/index.js';
+import { hasDuplicateId, type ReceiveAccount } from '../receive/index.js';
 import type { OpenedInput, Say } from './opened-input.js';
-import { notPlaced, refusedLine, rivalLine } from './packet-lines.js';
+import { notPlaced, refusedLine, duplicateIdLine } from './packet-lines.js';
 
 const LOOK_S = 10;
 /** Fraction of packets above which a loss is reported; it ends after this many looks below a tenth of it. */
@@ -78,9 +78,9 @@ export class LossWatch {
       ends: (time, count) => `all packets are of use again; ${count} were not in ${time}`,
     });
     for (const [n, sender] of now.senders.entries()) {
-      if (this.rivals.has(sender.name) || !hasRivals(sender, before.senders.at(n))) continue;
+      if (this.rivals.has(sender.name) || !hasDuplicateId(sender, before.senders.at(n))) continue;
       this.rivals.add(sender.name);
-      lines.push(rivalLine(sender));
+      lines.push(duplicateIdLine(sender));
     }
     const refused = now.refusedResyncs - before.refusedResyncs;
     if (refused > 0 && !this.areJumpsReported) lines.push(refusedLine(refused));

@@ -2,7 +2,7 @@
 import { formatSeconds } from '../core/units.js';
 import { leftOutWords } from './left-out-frames.js';
 import { surveyedLine } from './packets.js';
-import { hasRivals, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
+import { hasDuplicateId, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
 
 type Sender = ReceiveAccount['senders'][number];
 
@@ -33,7 +33,7 @@ export const notPlaced = (
     .filter(({ count }) => count > 0)
     .sort((x, y) => y.count - x.count);
 
-export const rivalLine = ({ name, rivals }: Sender): string =>
+export const duplicateIdLine = ({ name, rivals }: Sender): string =>
   `${name}: ${rivals} packets under its name have another clock, and are left out: two senders share the name, or one comes by two ways`;
 
 export const refusedLine = (count: number): string =>
@@ -65,7 +65,7 @@ export function packetLines(account: ReceiveAccount): string[] {
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +
       (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that was heard` : '') +
       (skippedBlocks > 0 ? `; ${skippedBlocks} blocks that nobody sent` : ''),
-    ...senders.filter((one) => hasRivals(one)).map(rivalLine),
+    ...senders.filter((one) => hasDuplicateId(one)).map(duplicateIdLine),
     ...(resyncs > 0 ? [`the senders' clocks were set anew ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
     ...(refusedResyncs > 0 ? [refusedLine(refusedResyncs)] : []),
     ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),

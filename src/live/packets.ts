@@ -4,7 +4,7 @@ import { refuse } from '../core/errors.js';
 import { numberOf } from '../core/clock/rational.js';
 import { formatInstant, parseInstant } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
-import { guessPlan, usualFormat } from '../packets/guess-plan.js';
+import { guessPlan, commonFormat } from '../packets/guess-plan.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 import { isPacketFormatName, packetFormatNamed } from '../packets/registry.js';
 import {
@@ -125,7 +125,7 @@ function planStream(
   const where = 'capture' in origin ? origin.capture : `port ${origin.listen.port}`;
   const format =
     name === undefined
-      ? (usualFormat(datagrams) ??
+      ? (commonFormat(datagrams) ??
         refuse(where, 'its packets are of no format known here', 'name it with source.format'))
       : packetFormatNamed(name);
   const { plan, concluded, unknown } = guessPlan(
@@ -140,11 +140,11 @@ function planStream(
 
 /** "clock", a time, or "TIME,clock". */
 export function parseEpoch(text: string, where = 'source.epoch'): EpochSetting {
-  if (text.trim() === 'clock') return { told: 'clock' };
+  if (text.trim() === 'clock') return { from: 'clock' };
   // An operator's time is valid only until the clocks restart; the new time is not guessed unless asked for.
   const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
   return {
-    told: 'operator',
+    from: 'operator',
     at: parseInstant(parts?.[1] ?? text, where),
     afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
   };
@@ -152,7 +152,7 @@ export function parseEpoch(text: string, where = 'source.epoch'): EpochSetting {
 
 function epochSetting(text: string | undefined, plan: StreamPlan): EpochSetting {
   if (text !== undefined) return parseEpoch(text);
-  return { told: packetFormatNamed(plan.format).epoch.told === 'packet' ? 'packet' : 'clock' };
+  return { from: packetFormatNamed(plan.format).epoch.from === 'packet' ? 'packet' : 'clock' };
 }
 
 /** As for files: refuses options that contradict the packets. */
@@ -177,7 +177,7 @@ function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | unde
   refuseOtherBand(plan, frequencyHz);
   if (plan.holds === 'voltages') return { centreFrequencyHz: frequencyHz };
   const { tickRateHz, samplesPerSlot, ticksPerSlot, channels } = plan;
-  if (!tickRateHz) refuse(plan.format, 'the packets do not tell their rate', 'give it with source.rate');
+  if (!tickRateHz) refuse(plan.format, 'the packets do not carry their rate', 'give it with source.rate');
   const channelWidthHz = (numberOf(tickRateHz) * samplesPerSlot) / ticksPerSlot;
   return {
     channelWidthHz,
@@ -223,7 +223,7 @@ export const openPackets = (
         : await surveyNetwork(origin, socket, forS ?? Infinity, say);
     const plan = planStream(datagrams, origin, options, say);
     const epoch = epochSetting(options.epoch, plan);
-    if (options.epoch === undefined && epoch.told === 'clock')
+    if (options.epoch === undefined && epoch.from === 'clock')
       say(
         `${plan.format} packets do not tell when they began: taken from the clock; source.epoch gives it exactly`,
       );

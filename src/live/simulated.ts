@@ -11,9 +11,9 @@ import { addSamples, addSeconds, secondsBetween, type Instant } from '../core/in
 import { randomStream } from '../core/random.js';
 import type { VoltageSource } from '../core/sources.js';
 import {
-  laneOutcomes,
+  senderOutcomes,
   outcomes,
-  type LaneOutcome,
+  type SenderOutcome,
   type Outcome,
   type ReceiveAccount,
 } from '../receive/index.js';
@@ -182,7 +182,7 @@ function accountOf(
     senders: boards.map((board, source) => ({
       source,
       name: board.name,
-      outcomes: { ...zeros<LaneOutcome>(laneOutcomes), placed: board.placed },
+      outcomes: { ...zeros<SenderOutcome>(senderOutcomes), placed: board.placed },
       missingCells: board.missing,
       newestTick: undefined,
       rivals: 0,

@@ -65,7 +65,9 @@ function checkCell(
         for (let part = 0; part < parts; part++) {
           const value = values[at++];
           if (value !== expected(c, a, t, part)) {
-            assert.fail(`tick ${facts.tick}, lane ${facts.lane}: [${c}][${a}][${t}][${part}] is ${value}`);
+            assert.fail(
+              `tick ${facts.tick}, sender ${facts.sender}: [${c}][${a}][${t}][${part}] is ${value}`,
+            );
           }
         }
       }
@@ -96,10 +98,10 @@ describe('captures', { skip: skipCaptures }, () => {
       const seen = new Set<string>();
       for (const facts of placed) {
         const heap = Number((facts.tick - 1_099_511_627_776n) / 65_536n);
-        seen.add(`${heap} ${facts.lane} ${facts.fragment}`);
+        seen.add(`${heap} ${facts.sender} ${facts.fragment}`);
         checkCell(plan, facts, (c, p, t, k) => {
           const channel = 8 * facts.fragment + c;
-          return mod(17 * channel + 5 * (32 * heap + t) + 29 * p + 101 * k + 43 * facts.lane, 255) - 127;
+          return mod(17 * channel + 5 * (32 * heap + t) + 29 * p + 101 * k + 43 * facts.sender, 255) - 127;
         });
       }
       assert.equal(seen.size, 8 * 4 * 2);
@@ -130,7 +132,7 @@ describe('captures', { skip: skipCaptures }, () => {
     data(decodeAll(speadDigitiser, plan, datagrams)).forEach((facts, n) => {
       const [heap, p] = [Math.floor(n / 2), n % 2];
       assert.deepEqual(
-        [facts.tick, facts.lane],
+        [facts.tick, facts.sender],
         [(2n ** 48n - 12_288n + 4096n * BigInt(heap)) % 2n ** 48n, p],
       );
       checkCell(plan, facts, (_c, _a, s) => mod(37 * (s + 4096 * heap) + 211 * p, 1023) - 511);
@@ -181,8 +183,8 @@ describe('captures', { skip: skipCaptures }, () => {
     const seen = new Map<string, number>();
     const order: string[] = [];
     for (const facts of data(decodeAll(chips, plan, datagrams))) {
-      checkCell(plan, facts, (c, a, _t, part) => nibbles(c, 32 * facts.lane + a, Number(facts.tick), part));
-      const key = `${facts.lane + 1} ${facts.tick}`;
+      checkCell(plan, facts, (c, a, _t, part) => nibbles(c, 32 * facts.sender + a, Number(facts.tick), part));
+      const key = `${facts.sender + 1} ${facts.tick}`;
       seen.set(key, (seen.get(key) ?? 0) + 1);
       order.push(key);
     }
@@ -208,9 +210,9 @@ describe('captures', { skip: skipCaptures }, () => {
     const cells = new Set<string>();
     for (const facts of data(decodeAll(snap2, plan, datagrams))) {
       assert.equal(facts.session, 1_700_000_000n);
-      cells.add(`${facts.tick} ${facts.lane} ${facts.fragment}`);
+      cells.add(`${facts.tick} ${facts.sender} ${facts.fragment}`);
       checkCell(plan, facts, (c, a, _t, part) =>
-        nibbles(24 * facts.fragment + c, 64 * facts.lane + a, Number(facts.tick), part),
+        nibbles(24 * facts.fragment + c, 64 * facts.sender + a, Number(facts.tick), part),
       );
     }
     assert.equal(cells.size, 8 * 3 * 2);
@@ -226,9 +228,9 @@ describe('captures', { skip: skipCaptures }, () => {
     all.forEach((facts, n) => {
       assert.equal(facts.tick, 1_425_000_007n * 625n + 623n + BigInt(Math.floor(n / 4)));
       const packet = Number(facts.tick % 625n);
-      checkCell(plan, facts, (_c, _a, s, part) => bytes(2048 * packet + s, plan.sources[facts.lane], part));
+      checkCell(plan, facts, (_c, _a, s, part) => bytes(2048 * packet + s, plan.sources[facts.sender], part));
     });
-    assert.ok(mwa.epoch.told === 'packet' && plan.tickRateHz);
+    assert.ok(mwa.epoch.from === 'packet' && plan.tickRateHz);
     // GPS 1425000008, eighteen leap seconds after 1980.
     const clock = { epoch: mwa.epoch.of(undefined), tickRateHz: plan.tickRateHz };
     assert.equal(formatInstant(instantOfTick(clock, all[8].tick), 6), '2025-03-03T01:19:50.000000Z');
@@ -257,12 +259,12 @@ describe('captures', { skip: skipCaptures }, () => {
         assert.ok(!marked || (told !== 'control' && 'refused' in told && told.refused === 'invalid'));
         const facts = format.decode(sound, plan);
         if (facts === 'control' || 'refused' in facts) assert.fail(JSON.stringify(facts));
-        assert.deepEqual([facts.lane, facts.session], [thread, 50n]);
+        assert.deepEqual([facts.sender, facts.session], [thread, 50n]);
         const frame = 15_997 + step;
         assert.equal(facts.tick % 16_000n, BigInt(frame % 16_000));
         checkCell(plan, facts, (_c, _a, s, part) => bytes(2000 * frame + s, thread, part));
         if (n > 0) return;
-        assert.ok(format.epoch.told === 'packet' && plan.tickRateHz);
+        assert.ok(format.epoch.from === 'packet' && plan.tickRateHz);
         const clock = { epoch: format.epoch.of(facts.session), tickRateHz: plan.tickRateHz };
         const text = formatInstant(instantOfTick(clock, facts.tick), 9);
         assert.equal(text, '2025-06-01T00:00:00.999812500Z');

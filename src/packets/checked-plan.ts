@@ -7,13 +7,13 @@ import type { StreamPlan } from './packet-format.js';
 const MOST_DATAGRAM_BYTES = 65_507;
 
 export function checkedPlan<Names extends string>(plan: StreamPlan<Names>): StreamPlan<Names> {
-  const { format, lanes, sources, cell, cellBytes } = plan;
+  const { format, senders, sources, cell, cellBytes } = plan;
   wholeNumber(format, 'the number of senders', sources.length, 1, 2 ** 16);
   for (const source of sources) wholeNumber(format, "a sender's number", source, 0, 2 ** 48 - 1);
-  const twice = sources.find((source, lane) => sources.indexOf(source) !== lane);
+  const twice = sources.find((source, sender) => sources.indexOf(source) !== sender);
   if (twice !== undefined) refuse(format, `sender ${twice} is named twice`, 'name each once');
-  if (lanes.length !== sources.length)
-    throw new Error(`${format}: ${lanes.length} lanes, ${sources.length} sources`);
+  if (senders.length !== sources.length)
+    throw new Error(`${format}: ${senders.length} senders, ${sources.length} sources`);
   wholeNumber(format, 'fragments', plan.fragments, 1, 2 ** 16);
   wholeNumber(format, 'ticksPerSlot', plan.ticksPerSlot, 1, 2 ** 47);
   wholeNumber(format, 'samplesPerSlot', plan.samplesPerSlot, 1, 2 ** 31);
@@ -38,11 +38,15 @@ export function checkedPlan<Names extends string>(plan: StreamPlan<Names>): Stre
   return plan;
 }
 
-/** One lane per source, `inputsEach` inputs of `channels` channels each, side by side. */
-export const lanesSideBySide = (count: number, inputsEach: number, channels: number): StreamPlan['lanes'] =>
-  Array.from({ length: count }, (_, lane) => ({
-    firstInput: lane * inputsEach,
-    endInput: (lane + 1) * inputsEach,
+/** One sender per source, `inputsEach` inputs of `channels` channels each, side by side. */
+export const sendersSideBySide = (
+  count: number,
+  inputsEach: number,
+  channels: number,
+): StreamPlan['senders'] =>
+  Array.from({ length: count }, (_, sender) => ({
+    firstInput: sender * inputsEach,
+    endInput: (sender + 1) * inputsEach,
     firstChannel: 0,
     endChannel: channels,
   }));

@@ -8,7 +8,7 @@ import { rational } from '../core/clock/rational.js';
 import type { SpectraSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
-import { checkedPlan, lanesSideBySide } from './checked-plan.js';
+import { checkedPlan, sendersSideBySide } from './checked-plan.js';
 import {
   invalid,
   packetFormat,
@@ -19,7 +19,7 @@ import {
   type StreamPlan,
 } from './packet-format.js';
 import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from './sending.js';
-import { commonNumbers, usual } from './survey.js';
+import { commonNumbers, mostCommon } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
 export interface ChipsHeader {
@@ -100,7 +100,7 @@ function plan({
     type: 'ci4',
     inputs: boards.length * INPUTS,
     channels: channels * subbands,
-    lanes: lanesSideBySide(boards.length, INPUTS, channels),
+    senders: sendersSideBySide(boards.length, INPUTS, channels),
     sources: boards,
     fragments: subbands,
     cellBytes: channels * INPUTS,
@@ -122,7 +122,7 @@ function plan({
 }
 
 function guess(packets: readonly ParsedPacket<ChipsHeader>[]): Guess<ChipsOptions> {
-  const channels = usual(packets.map(({ header }) => header.channels)) ?? 0;
+  const channels = mostCommon(packets.map(({ header }) => header.channels)) ?? 0;
   const firsts = commonNumbers(packets.map(({ header }) => header.firstChannel));
   const subbands = (firsts[firsts.length - 1] - firsts[0]) / channels + 1;
   if (!Number.isInteger(subbands)) {
@@ -163,7 +163,7 @@ export const chips = packetFormat<ChipsHeader, ChipsOptions, Names>({
   title: "CHIPS, LWA-SV's F-engine",
   holds: 'spectra',
   epoch: {
-    told: 'nobody',
+    from: 'unknown',
     means: 'the second at which the F-engines were started, which the control system knows',
   },
   numbers: ['channels', 'firstChannel', 'sequenceFrom'],
@@ -181,10 +181,10 @@ export const chips = packetFormat<ChipsHeader, ChipsOptions, Names>({
     }
     return placed(stream, header.board, beyond / channels, header.sequence - BigInt(sequenceFrom));
   },
-  headerOf: ({ tick, lane, fragment }, stream) => {
+  headerOf: ({ tick, sender, fragment }, stream) => {
     const { channels, firstChannel, sequenceFrom } = stream.numbers;
     return {
-      board: stream.sources[lane],
+      board: stream.sources[sender],
       tuning: 0,
       channels,
       subbands: stream.fragments,

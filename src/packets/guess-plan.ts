@@ -2,7 +2,7 @@
 import { CorellaError } from '../core/errors.js';
 import type { GuessHints, PacketFormat, ParsedPacket, StreamPlan } from './packet-format.js';
 import { recogniseDatagram } from './registry.js';
-import { usual } from './survey.js';
+import { mostCommon } from './survey.js';
 
 interface GuessedPlan {
   readonly plan?: StreamPlan;
@@ -13,8 +13,8 @@ interface GuessedPlan {
 }
 
 /** The format that most datagrams match. */
-export const usualFormat = (datagrams: readonly Uint8Array[]): PacketFormat | undefined =>
-  usual(datagrams.map(recogniseDatagram).filter((format) => format !== undefined));
+export const commonFormat = (datagrams: readonly Uint8Array[]): PacketFormat | undefined =>
+  mostCommon(datagrams.map(recogniseDatagram).filter((format) => format !== undefined));
 
 /** The likely plan of a stream, from some of its packets: sources, channels and clock. */
 export function guessPlan(

@@ -32,9 +32,9 @@ describe('CHIPS by hand', () => {
     assert.deepEqual(chips.write(packet.header, packet.payload), datagram);
   });
 
-  it('is placed: sequence numbers count from 1, or from 0 where that is said', () => {
+  it('is placed: sequence numbers count from 1, or from 0 where that is given', () => {
     const facts = placedBy(chips, datagram, plan);
-    assert.deepEqual([facts.tick, facts.lane, facts.fragment, facts.session], [25_000n, 1, 0, undefined]);
+    assert.deepEqual([facts.tick, facts.sender, facts.fragment, facts.session], [25_000n, 1, 0, undefined]);
     const from0 = chips.plan({ boards: [1, 2], channels: 2, firstChannel: 1128, sequenceFrom: 0 });
     assert.equal(placedBy(chips, datagram, from0).tick, 25_001n);
     // [c][input 32]: byte 0 is channel 0, input 0; byte 33 channel 1, input 1.
@@ -44,8 +44,8 @@ describe('CHIPS by hand', () => {
     assert.equal(values.filter((value) => value !== 0).length, 4);
   });
 
-  it('the plan says where 32 inputs of each board lie', () => {
-    assert.deepEqual(plan.lanes, [
+  it('the plan gives the place of the 32 inputs of each board', () => {
+    assert.deepEqual(plan.senders, [
       { firstInput: 0, endInput: 32, firstChannel: 0, endChannel: 2 },
       { firstInput: 32, endInput: 64, firstChannel: 0, endChannel: 2 },
     ]);
@@ -53,7 +53,7 @@ describe('CHIPS by hand', () => {
   });
 
   it('is what a sender writes', () => {
-    const sent = chips.encode({ tick: 25_000n, lane: 1, fragment: 0 }, payload, plan);
+    const sent = chips.encode({ tick: 25_000n, sender: 1, fragment: 0 }, payload, plan);
     assert.deepEqual(sent, join(hex('02 00 02 01 00 02 0468 00000000000061a9'), payload));
   });
 
@@ -118,7 +118,10 @@ describe('SNAP2 by hand', () => {
 
   it('is placed, in the session of its sync time', () => {
     const facts = placedBy(snap2, datagram, plan);
-    assert.deepEqual([facts.tick, facts.lane, facts.fragment, facts.session], [9600n, 2, 1, 1_700_000_000n]);
+    assert.deepEqual(
+      [facts.tick, facts.sender, facts.fragment, facts.session],
+      [9600n, 2, 1, 1_700_000_000n],
+    );
     const values = new Int8Array(3 * 4 * 2);
     unpackCell(plan.cell, facts.payload, values);
     // [channel][signal]: byte 7 is channel 1, signal 3.
@@ -126,8 +129,8 @@ describe('SNAP2 by hand', () => {
     assert.deepEqual([...values.subarray(14, 16)], [1, 2]);
   });
 
-  it('tells UTC: 9600 spectra of 8192 samples at 196 MHz after the sync time', () => {
-    assert.ok(snap2.epoch.told === 'packet' && plan.tickRateHz);
+  it('carries UTC: 9600 spectra of 8192 samples at 196 MHz after the sync time', () => {
+    assert.ok(snap2.epoch.from === 'packet' && plan.tickRateHz);
     const clock = { epoch: snap2.epoch.of(1_700_000_000n), tickRateHz: plan.tickRateHz };
     // 9600 · 8192 / 196e6 = 0.401240816… s
     assert.equal(formatInstant(instantOfTick(clock, 9600n), 9), '2023-11-14T22:13:20.401240816Z');
@@ -166,8 +169,12 @@ describe('SNAP2 by hand', () => {
   });
 
   it('is what a sender writes, who must know the sync time', () => {
-    const sent = snap2.encode({ tick: 9600n, lane: 2, fragment: 1, session: 1_700_000_000n }, payload, plan);
+    const sent = snap2.encode(
+      { tick: 9600n, sender: 2, fragment: 1, session: 1_700_000_000n },
+      payload,
+      plan,
+    );
     assert.deepEqual(sent, datagram);
-    assert.throws(() => snap2.encode({ tick: 0n, lane: 0, fragment: 0 }, payload, plan), /no sync time/);
+    assert.throws(() => snap2.encode({ tick: 0n, sender: 0, fragment: 0 }, payload, plan), /no sync time/);
   });
 });

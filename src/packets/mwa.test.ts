@@ -35,20 +35,20 @@ describe('MWA packets by hand', () => {
     assert.deepEqual(mwa.write(again.header, again.payload), odd);
   });
 
-  it('is placed, and tells UTC', () => {
+  it('is placed, and carries UTC', () => {
     const facts = placedBy(mwa, datagram, plan);
-    assert.deepEqual([facts.tick, facts.lane, facts.fragment], [1_425_000_008n * 625n + 624n, 1, 0]);
+    assert.deepEqual([facts.tick, facts.sender, facts.fragment], [1_425_000_008n * 625n + 624n, 1, 0]);
     const values = new Int8Array(4096);
     assert.equal(unpackCell(plan.cell, facts.payload, values), 0);
     assert.deepEqual([...values.subarray(0, 8)], [0, 0, 127, -127, -128, 1, 0, 0]);
-    assert.ok(mwa.epoch.told === 'packet' && plan.tickRateHz);
+    assert.ok(mwa.epoch.from === 'packet' && plan.tickRateHz);
     const clock = { epoch: mwa.epoch.of(undefined), tickRateHz: plan.tickRateHz };
     // 1425000008 + 315964800 − 18 leap seconds, and 624/625 s.
     assert.equal(formatInstant(instantOfTick(clock, facts.tick), 4), '2025-03-03T01:19:50.9984Z');
   });
 
   it('is what a sender writes', () => {
-    const place = { tick: 1_425_000_008n * 625n + 624n, lane: 1, fragment: 0 };
+    const place = { tick: 1_425_000_008n * 625n + 624n, sender: 1, fragment: 0 };
     assert.deepEqual(
       mwa.encode(place, payload, plan),
       join(hex('20 89 0019 54efc648 0270 00 00 0000 00 00'), payload),

@@ -10,7 +10,7 @@ import { instant } from '../core/instant.js';
 import type { VoltageSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
-import { checkedPlan, lanesSideBySide } from './checked-plan.js';
+import { checkedPlan, sendersSideBySide } from './checked-plan.js';
 import {
   invalid,
   packetFormat,
@@ -21,7 +21,7 @@ import {
   type StreamPlan,
 } from './packet-format.js';
 import { upTo } from './sending.js';
-import { commonNumbers, usual } from './survey.js';
+import { commonNumbers, mostCommon } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
 const mwaKinds = {
@@ -112,7 +112,7 @@ function plan({ kind = 'critical', coarseChannel, inputs }: MwaOptions): StreamP
     type: 'ci8',
     inputs: inputs.length,
     channels: 1,
-    lanes: lanesSideBySide(inputs.length, 1, 1),
+    senders: sendersSideBySide(inputs.length, 1, 1),
     sources: inputs,
     fragments: 1,
     cellBytes: 2 * SAMPLES,
@@ -134,8 +134,8 @@ function plan({ kind = 'critical', coarseChannel, inputs }: MwaOptions): StreamP
 }
 
 function guess(packets: readonly ParsedPacket<MwaHeader>[]): Guess<MwaOptions> {
-  const kind = usual(packets.map(({ header }) => header.kind)) ?? 'critical';
-  const coarseChannel = usual(packets.map(({ header }) => header.coarseChannel)) ?? 0;
+  const kind = mostCommon(packets.map(({ header }) => header.kind)) ?? 'critical';
+  const coarseChannel = mostCommon(packets.map(({ header }) => header.coarseChannel)) ?? 0;
   return {
     options: { kind, coarseChannel, inputs: commonNumbers(packets.map(({ header }) => header.input)) },
   };
@@ -156,7 +156,7 @@ export const mwa = packetFormat<MwaHeader, MwaOptions, Names>({
   name: 'mwa',
   title: "MWA's receivers",
   holds: 'voltages',
-  epoch: { told: 'packet', of: () => instant(GPS_EPOCH_UNIX_SECONDS) },
+  epoch: { from: 'packet', of: () => instant(GPS_EPOCH_UNIX_SECONDS) },
   numbers: ['code', 'coarseChannel', 'packetsPerSecond'],
   senderName: (input) => `tile ${input >> 1} ${input & 1 ? 'Y' : 'X'}`,
   plan,
@@ -176,13 +176,13 @@ export const mwa = packetFormat<MwaHeader, MwaOptions, Names>({
     const tick = BigInt(header.gpsSecond) * BigInt(packetsPerSecond) + BigInt(header.packet);
     return placed(stream, header.input, 0, tick);
   },
-  headerOf: ({ tick, lane }, stream) => {
+  headerOf: ({ tick, sender }, stream) => {
     const { code, coarseChannel, packetsPerSecond } = stream.numbers;
     const perSecond = BigInt(packetsPerSecond);
     return {
       kind: kindOf(code) ?? 'critical',
       coarseChannel,
-      input: stream.sources[lane],
+      input: stream.sources[sender],
       gpsSecond: Number(tick / perSecond),
       packet: Number(tick % perSecond),
       sender: 0,

@@ -2,7 +2,7 @@
  * What a packet format must provide. Each format is one file that exports a `PacketFormat`, and one line in
  * registry.ts; its native parser is one file of receive/native/formats, and one line in registry.h there. Decoders are
  * pure and never throw, whatever the bytes: a datagram is placed, is control, or is refused with the reason it is
- * counted under. They are the reference for the native parsers (verdict.ts).
+ * counted under. They are the reference for the native parsers (parse-result.ts).
  */
 import type { SpectraType, VoltageType } from '../core/axes.js';
 import type { Rational } from '../core/clock/rational.js';
@@ -16,7 +16,7 @@ import type { TickField } from './tick-fields.js';
 export interface PacketPlace {
   /** Of the sender's clock, as sent: a wrapping clock is unwrapped later, from the packets before. */
   readonly tick: bigint;
-  readonly lane: number;
+  readonly sender: number;
   readonly fragment: number;
   /** What tick 0 means, if the packet carries it: SNAP2's sync time, VDIF's reference epoch. */
   readonly session?: bigint;
@@ -55,7 +55,7 @@ export interface StreamPlan<Names extends string = string> extends CellLayout {
   readonly type: SpectraType | VoltageType;
   readonly inputs: number;
   readonly channels: number;
-  /** sources[lane] : the sender's ID in the packets. */
+  /** sources[sender] : the sender's ID in the packets. */
   readonly sources: readonly number[];
   readonly cellBytes: number;
   /** Clock ticks from one packet of a source to the next. */
@@ -81,12 +81,12 @@ export interface GuessHints {
 /** Where tick 0 is in UTC: in every packet, or in none. */
 type PacketEpoch =
   | {
-      readonly told: 'packet';
+      readonly from: 'packet';
       of(session: bigint | undefined): Instant;
       /** The last session whose epoch is not after a given time; absent if all packets have one epoch. */
       sessionAt?(unixSeconds: number): bigint;
     }
-  | { readonly told: 'nobody'; readonly means: string };
+  | { readonly from: 'unknown'; readonly means: string };
 
 export interface SpectraBand {
   /** frequenciesHz : [c], the centre of each channel. */
@@ -196,11 +196,11 @@ export function placed(
   tick: bigint,
   session?: bigint,
 ): PacketPlace | RefusedPacket {
-  if (tick < 0n || tick > MOST_TICK) return invalid(`tick ${tick} is none`);
-  const lane = plan.sources.indexOf(source);
-  if (lane < 0) return { refused: 'unknown_source', why: `nobody named ${source} is in the plan` };
+  if (tick < 0n || tick > MOST_TICK) return invalid(`tick ${tick} is out of range`);
+  const sender = plan.sources.indexOf(source);
+  if (sender < 0) return { refused: 'unknown_source', why: `sender ${source} is not in the plan` };
   if (tick % BigInt(plan.ticksPerSlot) !== 0n) {
     return { refused: 'misaligned', why: `tick ${tick} is no multiple of ${plan.ticksPerSlot}` };
   }
-  return { tick, lane, fragment, ...(session === undefined ? {} : { session }) };
+  return { tick, sender, fragment, ...(session === undefined ? {} : { session }) };
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { packetFormatNamed, packetFormats, anyPacketFormats, recogniseDatagram } from './registry.js';
 import { allStreams, payloadOf, placesOf, soundPacket, testStreams } from './testing/streams.js';
 import { tryDamaged } from './testing/trial.js';
-import { nativePlan, verdictCodes, verdictOf } from './verdict.js';
+import { nativePlan, parseCodes, parseResultOf } from './parse-result.js';
 
 describe('packet formats', () => {
   it('are registered under their own names and numbers', () => {
@@ -17,7 +17,7 @@ describe('packet formats', () => {
     const { plan } = stream;
     const format = packetFormatNamed(plan.format);
 
-    it(`${plan.format}: every cell of a stream is encoded, recognised, decoded and written again`, () => {
+    it(`${plan.format}: every packet slot of a stream is encoded, recognised, decoded and written again`, () => {
       const seen = new Set<string>();
       for (const place of placesOf(stream, 5)) {
         const packet = soundPacket(stream, place);
@@ -73,29 +73,32 @@ describe('packet formats', () => {
   }
 });
 
-describe('verdicts', () => {
-  it('are numbers alone, where the cell lies among them', () => {
+describe('results of parsers', () => {
+  it('are numbers alone, with the place of the payload', () => {
     const stream = testStreams.snap2;
     const [place] = placesOf(stream, 1).slice(-1);
     const packet = soundPacket(stream, place);
-    assert.deepEqual(verdictOf(packet, stream.plan), {
+    assert.deepEqual(parseResultOf(packet, stream.plan), {
       code: 0,
       tick: 9600n,
-      lane: 2,
+      sender: 2,
       fragment: 1,
       session: 1_700_000_000n,
       payloadAt: 32,
     });
     packet[31] = 1;
-    const nothing = { tick: 0n, lane: 0, fragment: 0, session: 0n, payloadAt: 0 };
-    assert.deepEqual(verdictOf(packet, stream.plan), { code: verdictCodes.unknown_source, ...nothing });
-    assert.deepEqual(verdictOf(packet.subarray(1), stream.plan), { code: verdictCodes.invalid, ...nothing });
+    const nothing = { tick: 0n, sender: 0, fragment: 0, session: 0n, payloadAt: 0 };
+    assert.deepEqual(parseResultOf(packet, stream.plan), { code: parseCodes.unknown_source, ...nothing });
+    assert.deepEqual(parseResultOf(packet.subarray(1), stream.plan), {
+      code: parseCodes.invalid,
+      ...nothing,
+    });
   });
 
   it('plans are handed to native code as numbers', () => {
     assert.deepEqual(nativePlan(testStreams.chips.plan), {
       format: 6,
-      lanes: 3,
+      senders: 3,
       fragments: 2,
       cellBytes: 96,
       ticksPerSlot: 1n,

@@ -20,7 +20,7 @@ import {
   type StreamPlan,
 } from './packet-format.js';
 import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand } from './sending.js';
-import { commonNumbers, usual } from './survey.js';
+import { commonNumbers, mostCommon } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
 export interface Snap2Header {
@@ -116,13 +116,13 @@ function plan(options: Snap2Options): StreamPlan<Names> {
     type: 'ci4',
     inputs: signals,
     channels,
-    lanes: Array.from({ length: boards }, (_, lane) => ({
-      firstInput: lane * signalsPerPacket,
-      endInput: (lane + 1) * signalsPerPacket,
+    senders: Array.from({ length: boards }, (_, sender) => ({
+      firstInput: sender * signalsPerPacket,
+      endInput: (sender + 1) * signalsPerPacket,
       firstChannel: 0,
       endChannel: channelsPerPacket,
     })),
-    sources: Array.from({ length: boards }, (_, lane) => firstSignal + lane * signalsPerPacket),
+    sources: Array.from({ length: boards }, (_, sender) => firstSignal + sender * signalsPerPacket),
     fragments,
     cellBytes: signalsPerPacket * channelsPerPacket,
     ticksPerSlot: 1,
@@ -143,8 +143,8 @@ function plan(options: Snap2Options): StreamPlan<Names> {
 }
 
 function guess(packets: readonly ParsedPacket<Snap2Header>[], { rateHz }: GuessHints): Guess<Snap2Options> {
-  const signalsPerPacket = usual(packets.map(({ header }) => header.signals)) ?? 0;
-  const channelsPerPacket = usual(packets.map(({ header }) => header.channels)) ?? 0;
+  const signalsPerPacket = mostCommon(packets.map(({ header }) => header.signals)) ?? 0;
+  const channelsPerPacket = mostCommon(packets.map(({ header }) => header.channels)) ?? 0;
   const firstSignals = commonNumbers(packets.map(({ header }) => header.firstSignal));
   const firstChannels = commonNumbers(packets.map(({ header }) => header.firstChannel));
   const span = (firsts: readonly number[], each: number): number =>
@@ -186,7 +186,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
   title: "SNAP2, OVRO-LWA's and LWA-NA's F-engine",
   holds: 'spectra',
   epoch: {
-    told: 'packet',
+    from: 'packet',
     of: (session) => instant(Number(session ?? 0n)),
     sessionAt: (unixSeconds) => BigInt(unixSeconds),
   },
@@ -209,7 +209,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
     }
     return placed(stream, header.firstSignal, beyond / channels, header.sequence, BigInt(header.syncTime));
   },
-  headerOf: ({ tick, lane, fragment, session }, stream) => {
+  headerOf: ({ tick, sender, fragment, session }, stream) => {
     const { signals, channels, firstChannel } = stream.numbers;
     return {
       sequence: tick,
@@ -221,7 +221,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
       channelsInAll: stream.channels,
       block: fragment,
       firstChannel: firstChannel + fragment * channels,
-      firstSignal: stream.sources[lane],
+      firstSignal: stream.sources[sender],
     };
   },
   tickFields: () => [tickItself(0, 8, 'big')],

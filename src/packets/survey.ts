@@ -14,7 +14,7 @@ export function commonNumbers(numbers: Iterable<number>): number[] {
 }
 
 /** The number in most packets. */
-export function usual<Value>(values: Iterable<Value>): Value | undefined {
+export function mostCommon<Value>(values: Iterable<Value>): Value | undefined {
   const seen = new Map<Value, number>();
   let best: Value | undefined;
   for (const value of values) {
@@ -29,7 +29,7 @@ export function usual<Value>(values: Iterable<Value>): Value | undefined {
  * The step between packets of one sender: the largest that most differences are multiples of. Undefined if no sender
  * has two different times.
  */
-export function usualStep(
+export function commonStep(
   packets: Iterable<{ readonly source: number; readonly tick: bigint }>,
   wrapBits: number,
 ): bigint | undefined {
@@ -43,7 +43,7 @@ export function usualStep(
     if (step !== 0n) steps.push(step < 0n ? -step : step);
   }
   // Lost packets give multiples of the step. A damaged time gives any difference, and must not shorten the step.
-  const common = usual(steps);
+  const common = mostCommon(steps);
   if (common === undefined) return undefined;
   return steps
     .filter((step) => step % common === 0n || common % step === 0n)

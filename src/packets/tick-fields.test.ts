@@ -22,7 +22,7 @@ describe('fields that follow the clock', () => {
           fields.forEach((field, k) => {
             setField(packet, field, bases[k], tick);
           });
-          assert.deepEqual(packet, expected, `tick ${tick}, lane ${place.lane}`);
+          assert.deepEqual(packet, expected, `tick ${tick}, sender ${place.sender}`);
         }
       }
     });

@@ -94,7 +94,7 @@ function parseUdp(segment: Uint8Array, from: Uint8Array, to: Uint8Array): UdpDat
   if (segment.length < 8) return refused('other', 'no room for a UDP header');
   const length = uint16(segment, 4);
   if (length < 8 || length > segment.length) {
-    return refused('other', `UDP tells ${length} bytes where IP has ${segment.length}`);
+    return refused('other', `the UDP header says ${length} bytes, the IP header ${segment.length}`);
   }
   return {
     source: { address: addressText(from), port: uint16(segment, 0) },

@@ -12,7 +12,7 @@ export const bandOf = (plan: StreamPlan): Band | undefined => packetFormatNamed(
 export function knownBand(stream: StreamPlan, given: Band | undefined): Band {
   const band = given ?? bandOf(stream);
   if (!band) {
-    refuse(stream.format, 'its packets do not tell their sky frequency', 'give it with source.frequency');
+    refuse(stream.format, 'its packets do not carry their sky frequency', 'give it with source.frequency');
   }
   const isSpectra = 'frequenciesHz' in band;
   if (isSpectra !== (stream.holds === 'spectra')) {

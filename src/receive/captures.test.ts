@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
 import { parseInstant } from '../core/instant.js';
 import { isPresent } from '../core/presence/presence.js';
-import { guessPlan, usualFormat } from '../packets/guess-plan.js';
+import { guessPlan, commonFormat } from '../packets/guess-plan.js';
 import { capturePath, datagramsOf, mod, skipCaptures } from '../packets/testing/captures.js';
 import { receivePackets, type LiveSource, type ReceiveAccount, type ReceiveSettings } from './index.js';
 
@@ -21,7 +21,7 @@ async function received(
   rateHz?: number,
 ): Promise<ReceiveAccount> {
   const datagrams = await datagramsOf(name);
-  const format = usualFormat(datagrams);
+  const format = commonFormat(datagrams);
   assert.ok(format);
   const { plan } = guessPlan(format, datagrams, rateHz === undefined ? {} : { rateHz });
   assert.ok(plan);
@@ -29,9 +29,9 @@ async function received(
     stream: plan,
     from: { capture: capturePath(name) },
     epoch:
-      format.epoch.told === 'packet'
-        ? { told: 'packet' }
-        : { told: 'operator', at: parseInstant('2025-06-15T15:06:40Z') },
+      format.epoch.from === 'packet'
+        ? { from: 'packet' }
+        : { from: 'operator', at: parseInstant('2025-06-15T15:06:40Z') },
     ring: { slotsPerBlock, skipTicks: 2 ** 40 },
     by,
     ...more,
@@ -40,12 +40,12 @@ async function received(
     for await (const block of source.blocks(2 ** 20)) {
       const data = 'spectra' in block ? block.spectra : block.voltages;
       const each = data.length / (block.samples * plan.inputs * plan.channels);
-      const { firstInput, endInput } = plan.lanes[0];
+      const { firstInput, endInput } = plan.senders[0];
       see(source, block.startTick, (c, a, t) => {
-        const lane = Math.floor(a / (endInput - firstInput));
+        const sender = Math.floor(a / (endInput - firstInput));
         const fragment = Math.floor(c / plan.cell.sizes.c);
         const slot = Math.floor(t / plan.samplesPerSlot);
-        if (!isPresent(block.presence, lane * plan.fragments + fragment, slot)) return [];
+        if (!isPresent(block.presence, sender * plan.fragments + fragment, slot)) return [];
         const at = ((c * plan.inputs + a) * block.samples + t) * each;
         return Array.from(data.subarray(at, at + each));
       });

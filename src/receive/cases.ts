@@ -4,12 +4,12 @@
  */
 import { epochCases } from './testing/epoch-cases.js';
 import { jumpCases } from './testing/jump-cases.js';
-import { rivalCases } from './testing/rival-cases.js';
+import { duplicateIdCases } from './testing/duplicate-id-cases.js';
 import {
   CELL_BYTES,
   cellsBetween,
   FRAGMENTS,
-  LANES,
+  SENDERS,
   packetOf,
   packetsBetween,
   shuffled,
@@ -29,7 +29,7 @@ const some = (first: number, end: number, keep: (cell: Cell, n: number) => boole
     .map((cell) => packetOf(cell));
 /** A packet of source 0, slot 3, with some words of its SPEAD header changed (counted from 0). */
 function altered(changes: Readonly<Record<number, bigint>>): Uint8Array {
-  const packet = packetOf({ lane: 0, slot: 3, fragment: 0 });
+  const packet = packetOf({ sender: 0, slot: 3, fragment: 0 });
   const view = new DataView(packet.buffer);
   for (const [word, value] of Object.entries(changes)) {
     view.setBigUint64(8 * Number(word), value);
@@ -51,7 +51,7 @@ const arrayCases: readonly RingCase[] = [
   },
   {
     name: 'reordered within the window: nothing missing',
-    steps: [shuffled(packetsBetween(0, 32), 7 * LANES * FRAGMENTS, 7)],
+    steps: [shuffled(packetsBetween(0, 32), 7 * SENDERS * FRAGMENTS, 7)],
     blocks: [
       [0, 0, 0, 0],
       [8, 0, 0, 0],
@@ -86,8 +86,8 @@ const arrayCases: readonly RingCase[] = [
     name: 'late: never placed in a block that was handed on',
     steps: [
       [
-        ...some(0, 24, (_, n) => n !== 1 * LANES * FRAGMENTS + 2 * FRAGMENTS),
-        packetOf({ lane: 2, slot: 1, fragment: 0 }),
+        ...some(0, 24, (_, n) => n !== 1 * SENDERS * FRAGMENTS + 2 * FRAGMENTS),
+        packetOf({ sender: 2, slot: 1, fragment: 0 }),
       ],
     ],
     blocks: [
@@ -96,13 +96,13 @@ const arrayCases: readonly RingCase[] = [
       [16, 0, 0, 0],
     ],
     outcomes: { late: 1 },
-    lanes: { 2: { late: 1 } },
+    senders: { 2: { late: 1 } },
   },
   {
     name: 'one damaged clock: early, and the window stays',
     steps: [
       packetsBetween(0, 2),
-      [packetOf({ lane: 1, slot: 1e6, fragment: 0 }), packetOf({ lane: 3, slot: 9e6, fragment: 1 })],
+      [packetOf({ sender: 1, slot: 1e6, fragment: 0 }), packetOf({ sender: 3, slot: 9e6, fragment: 1 })],
       packetsBetween(2, 16),
     ],
     blocks: [
@@ -114,7 +114,9 @@ const arrayCases: readonly RingCase[] = [
   {
     name: 'one board three blocks ahead for good: its packets are early, the others lose nothing',
     steps: [
-      moved(0, 48, (cell) => (cell.lane === 2 && cell.slot >= 8 ? { ...cell, slot: cell.slot + 24 } : cell)),
+      moved(0, 48, (cell) =>
+        cell.sender === 2 && cell.slot >= 8 ? { ...cell, slot: cell.slot + 24 } : cell,
+      ),
     ],
     drainEvery: 64,
     // The board's slots 8… arrive as 32…, so it falls behind its own gap of three blocks. When the others are at slot
@@ -128,11 +130,11 @@ const arrayCases: readonly RingCase[] = [
       [40, 16, 0, 0],
     ],
     outcomes: { early: 80 },
-    lanes: { 0: { late: 0, early: 0 }, 2: { early: 80 } },
+    senders: { 0: { late: 0, early: 0 }, 2: { early: 80 } },
   },
   {
     name: 'one board nearly a block ahead, another a block behind: every packet has its place',
-    steps: [moved(16, 64, (cell) => ({ ...cell, slot: cell.slot + [0, SLOTS - 1, 0, -SLOTS][cell.lane] }))],
+    steps: [moved(16, 64, (cell) => ({ ...cell, slot: cell.slot + [0, SLOTS - 1, 0, -SLOTS][cell.sender] }))],
     drainEvery: 16,
     // Source 3 fills 8…55, sources 0 and 2 fill 16…63, source 1 fills 23…70: seven of its slots at the start, one at
     // the end.
@@ -148,8 +150,8 @@ const arrayCases: readonly RingCase[] = [
     ],
   },
   {
-    name: 'the first packet comes from a board whose clock is wrong: the majority is believed',
-    steps: [moved(0, 40, (cell) => (cell.lane === 0 ? { ...cell, slot: cell.slot + 4000 } : cell))],
+    name: 'the first packet comes from a board whose clock is wrong: the majority is followed',
+    steps: [moved(0, 40, (cell) => (cell.sender === 0 ? { ...cell, slot: cell.slot + 4000 } : cell))],
     drainEvery: 16,
     // Two packets of board 0 make a block of session 0. The first packet of board 1 is late; its second confirms the
     // jump. From slot 1 on, board 0 is early: 39 slots of two packets.
@@ -205,7 +207,7 @@ const arrayCases: readonly RingCase[] = [
     name: 'one board of four restarts: its packets are late, the others go on',
     steps: [
       moved(5000, 5032, (cell) =>
-        cell.lane === 2 && cell.slot >= 5008 ? { ...cell, slot: cell.slot - 5008 } : cell,
+        cell.sender === 2 && cell.slot >= 5008 ? { ...cell, slot: cell.slot - 5008 } : cell,
       ),
     ],
     blocks: [
@@ -215,11 +217,11 @@ const arrayCases: readonly RingCase[] = [
       [5024, 16, 0, 0],
     ],
     outcomes: { late: 48 },
-    lanes: { 2: { late: 48 } },
+    senders: { 2: { late: 48 } },
   },
   {
     name: 'two boards of four fall silent: the others lose nothing',
-    steps: [some(0, 80, ({ slot, lane }) => slot < 20 || lane > 1)],
+    steps: [some(0, 80, ({ slot, sender }) => slot < 20 || sender > 1)],
     drainEvery: 16,
     // From slot 20 on, two sources with two packets per slot are missing.
     blocks: [
@@ -238,7 +240,7 @@ const arrayCases: readonly RingCase[] = [
     name: 'a packet from before the wrap is late in a session that began after it',
     steps: [
       packetsBetween(0, 2),
-      [packetOf({ lane: 1, slot: TURN_SLOTS - 1, fragment: 0 })],
+      [packetOf({ sender: 1, slot: TURN_SLOTS - 1, fragment: 0 })],
       packetsBetween(2, 8),
     ],
     blocks: [[0, 0, 0, 0]],
@@ -249,7 +251,7 @@ const arrayCases: readonly RingCase[] = [
     // Slot 0 arrives first, from board 0, and is accepted. Eight slots back is within one block of it, so board 0's
     // next packets change nothing. The second packet of board 1 does: the lower of two clocks decides.
     steps: [
-      [packetOf({ lane: 0, slot: 0, fragment: 0 })],
+      [packetOf({ sender: 0, slot: 0, fragment: 0 })],
       packetsBetween(TURN_SLOTS - 8, TURN_SLOTS),
       some(TURN_SLOTS, TURN_SLOTS + 8, (_, n) => n !== 0),
       packetsBetween(TURN_SLOTS + 8, TURN_SLOTS + 16),
@@ -276,7 +278,7 @@ const arrayCases: readonly RingCase[] = [
     resyncs: 1,
   },
   {
-    name: 'a consumer that holds every block: the ring says so, and goes on when one comes back',
+    name: 'a consumer that holds every block: counted as ring full, and reception goes on when one is released',
     // Ten blocks into a ring of six: the memory is full at slot 48, and 32 slots of 8 packets find no free block.
     steps: [packetsBetween(0, 80), 'drain', packetsBetween(80, 112)],
     blocks: [
@@ -299,17 +301,17 @@ const arrayCases: readonly RingCase[] = [
     outcomes: { ring_full: 224 },
   },
   {
-    name: 'a clock that says something else with every packet moves nothing',
+    name: 'a clock that changes with every packet moves nothing',
     steps: [
       packetsBetween(5000, 5008),
-      Array.from({ length: 40 }, (_, n) => packetOf({ lane: 1, slot: 100_000 * (n + 1), fragment: 0 })),
+      Array.from({ length: 40 }, (_, n) => packetOf({ sender: 1, slot: 100_000 * (n + 1), fragment: 0 })),
     ],
     blocks: [[5000, 0, 0, 0]],
     outcomes: { early: 40 },
   },
   {
-    name: 'the only board that is left restarts: believed at its second packet',
-    steps: [some(5000, 5008, ({ lane }) => lane === 1), some(0, 16, ({ lane }) => lane === 1)],
+    name: 'the only board that is left restarts: followed from its second packet',
+    steps: [some(5000, 5008, ({ sender }) => sender === 1), some(0, 16, ({ sender }) => sender === 1)],
     blocks: [
       [5000, 48, 0, 0],
       [0, 49, 0, 1],
@@ -345,7 +347,7 @@ const arrayCases: readonly RingCase[] = [
     outcomes: { late: 32 },
   },
   {
-    name: 'after a silence the first board that speaks twice is believed',
+    name: 'after a silence the first board that sends twice is followed',
     steps: [packetsBetween(0, 16), 'silence', packetsBetween(96, 112)],
     blocks: [
       [0, 0, 0, 0],
@@ -362,7 +364,7 @@ const arrayCases: readonly RingCase[] = [
       [
         new TextEncoder().encode('hello'),
         new Uint8Array(136),
-        packetOf({ lane: 0, slot: 3, fragment: 0 }).slice(0, 100),
+        packetOf({ sender: 0, slot: 3, fragment: 0 }).slice(0, 100),
         altered({ 6: 0xc101_0000_0000_0009n }), // feng_id 9
         altered({ 5: 0x9600_0000_0000_0000n + BigInt(3 * TICKS + 1) }),
         // A heap of another length without time or sender: descriptors.
@@ -381,6 +383,6 @@ const arrayCases: readonly RingCase[] = [
 export const ringCases: readonly RingCase[] = [
   ...arrayCases.map((one) => ({ ...one, plan: smallPlan, cellBytes: CELL_BYTES })),
   ...epochCases,
-  ...rivalCases,
+  ...duplicateIdCases,
   ...jumpCases,
 ];

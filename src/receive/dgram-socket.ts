@@ -21,7 +21,7 @@ export async function openSocket(listening: Listening): Promise<Socket> {
       refuse(
         'listen',
         `${address}:${port} is taken by another program`,
-        'another corella live may be running; let senders send to a group where several shall hear them',
+        'another corella live may be running; several receivers need a multicast group',
         'network.unavailable',
       );
     refuse(

@@ -28,7 +28,7 @@ export class LostCells {
 
   take({ session, presence, missingCells, skippedBlocks }: ArrivedBlock): void {
     const isFirst = session !== this.session;
-    const cellsPerSlot = presence.lanes * presence.fragments;
+    const cellsPerSlot = presence.senders * presence.fragments;
     const ends = missingCells === 0 ? { before: 0, after: 0 } : silentEnds(presence);
     const after = cellsPerSlot * ends.after;
     this.lost += missingCells - after;

@@ -11,17 +11,17 @@ import { addSeconds, formatInstant, instant, secondsBetween, type Instant } from
 import type { PacketFormat } from '../packets/packet-format.js';
 
 export type EpochSetting =
-  | { readonly told: 'packet' }
+  | { readonly from: 'packet' }
   | {
-      readonly told: 'operator';
+      readonly from: 'operator';
       readonly at: Instant;
       /** After a clock reset: use the wall clock, or skip the session until a time is given (default). */
       readonly afterRestart?: 'clock' | 'wait';
     }
-  | { readonly told: 'clock' };
+  | { readonly from: 'clock' };
 
 export interface KnownEpoch {
-  readonly told: EpochSetting['told'];
+  readonly from: EpochSetting['from'];
   readonly at: Instant;
 }
 
@@ -50,10 +50,10 @@ const AGREES_S = 1;
 const RUNS_ON_S = 2;
 
 export function checkEpoch(format: PacketFormat, setting: EpochSetting): void {
-  if (setting.told !== 'packet' || format.epoch.told === 'packet') return;
+  if (setting.from !== 'packet' || format.epoch.from === 'packet') return;
   refuse(
     format.name,
-    `its packets do not tell the time: tick 0 is ${format.epoch.means}`,
+    `its packets do not carry the time: tick 0 is ${format.epoch.means}`,
     'give it with source.epoch: 2026-06-01T04:00:00Z, or source.epoch: clock for the wall clock rounded to a second',
   );
 }
@@ -65,14 +65,14 @@ export function epochOf(
   tickRateHz: Rational,
   start: SessionStart,
 ): KnownEpoch | undefined {
-  if (format.epoch.told === 'packet') {
+  if (format.epoch.from === 'packet') {
     const at = format.epoch.of(start.epoch);
     if (start.isFirst) refuseOtherTime(format, setting, at, () => byClock(tickRateHz, start).at);
-    return { told: 'packet', at };
+    return { from: 'packet', at };
   }
-  if (setting.told === 'packet') return undefined;
-  if (setting.told === 'clock') return byClock(tickRateHz, start);
-  if (start.isFirst || runsOn(tickRateHz, start)) return { told: 'operator', at: setting.at };
+  if (setting.from === 'packet') return undefined;
+  if (setting.from === 'clock') return byClock(tickRateHz, start);
+  if (start.isFirst || runsOn(tickRateHz, start)) return { from: 'operator', at: setting.at };
   return setting.afterRestart === 'clock' ? byClock(tickRateHz, start) : undefined;
 }
 
@@ -83,13 +83,13 @@ function refuseOtherTime(
   own: Instant,
   byWallClock: () => Instant,
 ): void {
-  if (setting.told === 'packet') return;
-  const said = setting.told === 'clock' ? byWallClock() : setting.at;
-  if (Math.abs(secondsBetween(own, said)) <= AGREES_S) return;
-  const [saidText, ownText] = [said, own].map((time) => formatInstant(time, 3));
+  if (setting.from === 'packet') return;
+  const given = setting.from === 'clock' ? byWallClock() : setting.at;
+  if (Math.abs(secondsBetween(own, given)) <= AGREES_S) return;
+  const [givenText, ownText] = [given, own].map((time) => formatInstant(time, 3));
   refuse(
     'source.epoch',
-    `${setting.told === 'clock' ? `clock makes tick 0 ${saidText}` : `is ${saidText}`}, where the ${format.name} packets say that their tick 0 was ${ownText}`,
+    `${setting.from === 'clock' ? `clock makes tick 0 ${givenText}` : `is ${givenText}`}, where the ${format.name} packets say that their tick 0 was ${ownText}`,
     'leave it out; where the packets are wrong, set the clocks of their senders',
   );
 }
@@ -111,7 +111,7 @@ export function epochOfTick(time: Instant, tick: bigint, tickRateHz: Rational): 
 /** Senders start on whole seconds, and packets arrive soon after their samples. Leap seconds since then are counted. */
 function byClock(tickRateHz: Rational, { startTick, arrivedUnixNs }: SessionStart): KnownEpoch {
   const { unixSeconds, fraction } = epochOfTick(instantOfUnixNs(arrivedUnixNs), startTick, tickRateHz);
-  return { told: 'clock', at: instant(unixSeconds + Math.round(fraction)) };
+  return { from: 'clock', at: instant(unixSeconds + Math.round(fraction)) };
 }
 
 export function instantOfUnixNs(unixNs: bigint): Instant {

@@ -15,9 +15,9 @@ import { openSender, skipSockets } from './testing/sockets.js';
 const stream = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 1000 });
 const counted = (first: bigint, slots: number): Uint8Array[] =>
   Array.from({ length: slots }, (_, n) =>
-    [0, 1].map((lane) =>
+    [0, 1].map((sender) =>
       chips.encode(
-        { tick: first + BigInt(n), lane, fragment: 0 },
+        { tick: first + BigInt(n), sender, fragment: 0 },
         new Uint8Array(stream.cellBytes).fill(0x11),
         stream,
       ),
@@ -52,7 +52,7 @@ for (const by of ['typescript', ...natives] as const)
         // 44.6 years at 25 kHz, 18 leap seconds; 11 000 years and 11.7 million years, outside the calendar.
         for (const counter of [2n ** 45n, 2n ** 53n, 2n ** 63n - 100n]) {
           const from = { capture: await captureOf(folder, counted(counter - (counter % 10n), 20)) };
-          const { starts } = await received({ ...settings, by, from, epoch: { told: 'clock' } });
+          const { starts } = await received({ ...settings, by, from, epoch: { from: 'clock' } });
           assert.equal(starts.length, 2);
           const offS = secondsBetween(instant(CAPTURED_S), parseInstant(starts[0]));
           assert.ok(Math.abs(offS) <= 0.5, `${starts[0]} is ${offS} s off, counter ${counter}`);
@@ -67,7 +67,7 @@ for (const by of ['typescript', ...natives] as const)
           ...settings,
           by,
           from,
-          epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
+          epoch: { from: 'operator', at: STARTED, afterRestart: 'clock' },
         });
         assert.deepEqual(events, ['undated 0', 'session 1']);
         assert.equal(starts.length, 2);
@@ -93,7 +93,7 @@ for (const by of ['typescript', ...natives] as const)
           ...settings,
           stream: rated,
           by,
-          epoch: { told: 'packet' },
+          epoch: { from: 'packet' },
           from: { listen: { address: '127.0.0.1', port: 0 }, receiveBufferBytes: 2 ** 18 },
           onEvent: (event) => events.push(event),
         });
@@ -104,7 +104,7 @@ for (const by of ['typescript', ...natives] as const)
         await sender.send(
           Array.from({ length: 20 }, (_, tick) =>
             snap2.encode(
-              { tick: BigInt(tick), lane: 0, fragment: 0, session: BigInt(syncS) },
+              { tick: BigInt(tick), sender: 0, fragment: 0, session: BigInt(syncS) },
               new Uint8Array(rated.cellBytes).fill(0x11),
               rated,
             ),

@@ -25,10 +25,10 @@ export type { LiveCells, LiveSource, LiveSpectraSource } from './live-source.js'
 export type { EpochSetting } from './epoch.js';
 export type { Band } from './band.js';
 export { bandOf } from './band.js';
-export { hasRivals } from './rivals.js';
+export { hasDuplicateId } from './duplicate-id.js';
 export { planRing } from './plan.js';
-export { outcomes, laneOutcomes, type LaneOutcome, type Outcome } from './ring.js';
+export { outcomes, senderOutcomes, type SenderOutcome, type Outcome } from './ring.js';
 export { stepsOf } from './turn.js';
 export { networkFacts, type NetworkFacts } from './network/facts.js';
-export { judge, type TelescopeVerdict } from './network/report.js';
+export { checkNetwork, type NetworkCheck } from './network/report.js';
 export { telescopeRates } from './network/telescopes.js';

@@ -5,7 +5,7 @@
  */
 import { numberOf } from '../core/clock/rational.js';
 import { packetFormatNamed } from '../packets/registry.js';
-import type { Moment } from './lane-clocks.js';
+import type { Moment } from './sender-clocks.js';
 import { blockTicksOf, cellsOf, type RingPlan } from './plan.js';
 
 /** Limit for senders whose clocks were corrected. */
@@ -58,7 +58,7 @@ export class Jumps {
     this.skipTicks = BigInt(plan.skipTicks);
     this.slackS = (plan.window * Number(this.blockTicks)) / (this.rateHz ?? 1);
     this.cells = cellsOf(plan);
-    if (epoch.told === 'packet') this.epochOf = (session) => epoch.of(session).unixSeconds;
+    if (epoch.from === 'packet') this.epochOf = (session) => epoch.of(session).unixSeconds;
   }
 
   /** False if the packet's time is outside the calendar. */

@@ -46,7 +46,7 @@ interface SessionFacts {
   readonly startTick: bigint;
   /** Ticks to UTC, and where that comes from. */
   readonly clock: TickClock;
-  readonly told: KnownEpoch['told'];
+  readonly epochFrom: KnownEpoch['from'];
   /** The position of each source in the presence bits. */
   readonly layout: CellLayout;
   readonly ring: RingPlan;
@@ -85,7 +85,7 @@ export function liveSource(parts: SessionParts): LiveSource {
     session: first.session,
     startTick: first.startTick,
     clock,
-    told: epoch.told,
+    epochFrom: epoch.from,
     layout: stream,
     ring: plan,
     close: nothingToClose,
@@ -210,10 +210,10 @@ async function* pieces<Rest>(
 
 /** A copy of the slots from `first` up to, not including, `end`. */
 function presenceBetween(presence: Presence, first: number, end: number): Presence {
-  const { lanes, fragments, rowWords, bits } = presence;
-  const part = emptyPresence(lanes, fragments, end - first);
+  const { senders, fragments, rowWords, bits } = presence;
+  const part = emptyPresence(senders, fragments, end - first);
   const shift = first & 31;
-  for (let row = 0; row < lanes * fragments; row++) {
+  for (let row = 0; row < senders * fragments; row++) {
     for (let word = 0; word * 32 < end - first; word++) {
       const at = row * rowWords + (first >>> 5) + word;
       const next = (first >>> 5) + word + 1 < rowWords ? bits[at + 1] : 0;

@@ -93,14 +93,14 @@ function blocksFor(blockS: number | undefined, mostBlocks: number): number {
 
 function slotsIn(blockS: number, stream: StreamPlan, slotRateHz: number | undefined): number {
   if (slotRateHz === undefined) {
-    refuse(stream.format, 'the packets do not tell their rate', 'give it with source.rate');
+    refuse(stream.format, 'the packets do not carry their rate', 'give it with source.rate');
   }
   return Math.max(1, Math.round(blockS * slotRateHz));
 }
 
-/** Packet slots of a block : [lane][fragment][slot]. */
+/** Packet slots of a block : [sender][fragment][slot]. */
 export const cellsOf = ({ stream, slotsPerBlock }: Pick<RingPlan, 'stream' | 'slotsPerBlock'>): number =>
-  stream.lanes.length * stream.fragments * slotsPerBlock;
+  stream.senders.length * stream.fragments * slotsPerBlock;
 export const blockBytesOf = (plan: Pick<RingPlan, 'stream' | 'slotsPerBlock'>): number =>
   cellsOf(plan) * plan.stream.cellBytes;
 export const blockTicksOf = ({ stream, slotsPerBlock }: RingPlan): bigint =>
@@ -112,15 +112,15 @@ export const samplesPerBlock = ({ stream, slotsPerBlock }: RingPlan): number =>
 export const bitsPerSecond = ({
   tickRateHz,
   ticksPerSlot,
-  lanes,
+  senders,
   fragments,
   cellBytes,
 }: StreamPlan): number | undefined =>
-  tickRateHz && (numberOf(tickRateHz) / ticksPerSlot) * lanes.length * fragments * cellBytes * 8;
+  tickRateHz && (numberOf(tickRateHz) / ticksPerSlot) * senders.length * fragments * cellBytes * 8;
 
 /**
  * A source counts for the median if one of the last packets is its own: half a block of packets, and at least four of
  * every source.
  */
-export const hearingSpan = (plan: RingPlan): number =>
-  Math.max(4 * plan.stream.lanes.length * plan.stream.fragments, Math.floor(cellsOf(plan) / 2));
+export const activePackets = (plan: RingPlan): number =>
+  Math.max(4 * plan.stream.senders.length * plan.stream.fragments, Math.floor(cellsOf(plan) / 2));

@@ -14,14 +14,14 @@ import { receivePackets, type EpochSetting, type ReceiveSettings, type Reception
 
 /** Two boards of three channels; 25 000 spectra per second, ten per block. */
 const stream = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 1000 });
-const byte = (lane: number, tick: number): number => 0x10 * (1 + (tick % 7)) + lane + 1;
-const packet = (lane: number, tick: number): Uint8Array =>
+const byte = (sender: number, tick: number): number => 0x10 * (1 + (tick % 7)) + sender + 1;
+const packet = (sender: number, tick: number): Uint8Array =>
   chips.encode(
-    { tick: BigInt(tick), lane, fragment: 0 },
-    new Uint8Array(stream.cellBytes).fill(byte(lane, tick)),
+    { tick: BigInt(tick), sender, fragment: 0 },
+    new Uint8Array(stream.cellBytes).fill(byte(sender, tick)),
     stream,
   );
-const night = (first: number, end: number): Uint8Array[] =>
+const packetsOf = (first: number, end: number): Uint8Array[] =>
   Array.from({ length: end - first }, (_, n) => [packet(0, first + n), packet(1, first + n)]).flat();
 
 /** Empty without the native library. */
@@ -29,7 +29,7 @@ const native: readonly 'native'[] = 'what' in loadNative() ? [] : ['native'];
 const STARTED = parseInstant('2026-06-01T04:00:00Z');
 const settings = {
   stream,
-  epoch: { told: 'operator', at: STARTED },
+  epoch: { from: 'operator', at: STARTED },
   ring: { slotsPerBlock: 10, blocks: 6 },
 } as const satisfies Omit<ReceiveSettings, 'from'>;
 
@@ -55,7 +55,7 @@ for (const by of ['typescript', ...native] as const)
     it('blocks with their own times, gaps where nothing came', () =>
       inTemporaryFolder('receive', async (folder) => {
         // Tick 25000 is one second after the start; board 1 loses three packets.
-        const packets = night(25_000, 25_030).filter((_, n) => ![2, 4, 6].includes(n));
+        const packets = packetsOf(25_000, 25_030).filter((_, n) => ![2, 4, 6].includes(n));
         const capture = await captureOf(folder, packets);
         const { seen, account } = await received({ ...settings, by, from: { capture } });
         assert.deepEqual(seen, [
@@ -73,11 +73,11 @@ for (const by of ['typescript', ...native] as const)
         );
       }));
 
-    it('spectra [c][a][t], gaps as boxes, in parts where shorter blocks are asked for', () =>
+    it('spectra [c][a][t], gaps as ranges, in parts where shorter blocks are asked for', () =>
       inTemporaryFolder('receive', async (folder) => {
         const capture = await captureOf(
           folder,
-          night(0, 10).filter((_, n) => n !== 9),
+          packetsOf(0, 10).filter((_, n) => n !== 9),
         );
         const reception = await receivePackets({ ...settings, by, from: { capture } });
         const starts: string[] = [];
@@ -95,10 +95,10 @@ for (const by of ['typescript', ...native] as const)
             for (let c = 0; c < 3; c++) {
               for (const a of [0, 31, 32, 63]) {
                 for (let t = 0; t < block.samples; t++) {
-                  const lane = a >> 5;
-                  const there = !(lane === 1 && first + t === 4);
+                  const sender = a >> 5;
+                  const there = !(sender === 1 && first + t === 4);
                   const at = (c * 64 + a) * block.samples + t;
-                  assert.equal(block.spectra[at], there ? byte(lane, first + t) : 0);
+                  assert.equal(block.spectra[at], there ? byte(sender, first + t) : 0);
                 }
               }
             }
@@ -126,15 +126,15 @@ for (const by of ['typescript', ...native] as const)
 
     it('a slow consumer of a capture loses nothing', () =>
       inTemporaryFolder('receive', async (folder) => {
-        const capture = await captureOf(folder, night(0, 200));
+        const capture = await captureOf(folder, packetsOf(0, 200));
         const { seen, account } = await received({ ...settings, by, from: { capture } });
         assert.equal(seen.length, 20);
         assert.deepEqual([account.outcomes.placed, account.outcomes.ring_full], [400, 0]);
       }));
 
-    it('a session that nobody knows the time of begins when someone says it, and no other may be told', () =>
+    it('a session of unknown time begins once its time is given; times of other sessions are refused', () =>
       inTemporaryFolder('receive', async (folder) => {
-        const capture = await captureOf(folder, [...night(250_000, 250_020), ...night(0, 30)]);
+        const capture = await captureOf(folder, [...packetsOf(250_000, 250_020), ...packetsOf(0, 30)]);
         const answers: unknown[] = [];
         const reception: Reception = await receivePackets({
           ...settings,
@@ -167,9 +167,9 @@ for (const by of ['typescript', ...native] as const)
         await reception.close();
       }));
 
-    it('boards that restart begin a new source, whose time must be told', () =>
+    it('boards that restart begin a new source, whose time must be given', () =>
       inTemporaryFolder('receive', async (folder) => {
-        const capture = await captureOf(folder, [...night(250_000, 250_020), ...night(0, 20)]);
+        const capture = await captureOf(folder, [...packetsOf(250_000, 250_020), ...packetsOf(0, 20)]);
         const events: unknown[] = [];
         const given = {
           ...settings,
@@ -195,7 +195,7 @@ for (const by of ['typescript', ...native] as const)
         // The wall clock is the capture's: 1 780 000 000.00004 s.
         const clocked = await received({
           ...given,
-          epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
+          epoch: { from: 'operator', at: STARTED, afterRestart: 'clock' },
         });
         assert.deepEqual(
           clocked.seen.map((one) => (one as unknown[]).slice(0, 3)),
@@ -207,7 +207,7 @@ for (const by of ['typescript', ...native] as const)
           ],
         );
         // After a forward jump beyond the limit the clock runs on.
-        const ahead = await captureOf(folder, [...night(0, 20), ...night(500_000, 500_020)], (n) =>
+        const ahead = await captureOf(folder, [...packetsOf(0, 20), ...packetsOf(500_000, 500_020)], (n) =>
           n < 40 ? 0 : 20,
         );
         const on = await received({ ...given, by, from: { capture: ahead } });
@@ -222,29 +222,31 @@ for (const by of ['typescript', ...native] as const)
         );
       }));
 
-    it('what is missing before the first packet and after the last is told apart from losses', () =>
+    it('what is missing before the first packet and after the last is counted apart from losses', () =>
       inTemporaryFolder('receive', async (folder) => {
         // Blocks of ten slots and two boards: three slots before, four after; two packets lost in the first block, one
         // in the last, and one board's gap at the end.
         const lostOnes = [2, 5, 82, 85];
-        const packets = night(3, 46).filter((_, n) => !lostOnes.includes(n));
+        const packets = packetsOf(3, 46).filter((_, n) => !lostOnes.includes(n));
         const from = { capture: await captureOf(folder, packets) };
         const { account } = await received({ ...settings, by, from });
         assert.deepEqual([account.missingCells, account.edgeCells], [18, 14]);
         // Two sessions: the slots at both ends of both, and the one that reveals the restart.
-        const twice = { capture: await captureOf(folder, [...night(250_001, 250_018), ...night(3, 20)]) };
+        const twice = {
+          capture: await captureOf(folder, [...packetsOf(250_001, 250_018), ...packetsOf(3, 20)]),
+        };
         const both = (await received({ ...settings, by, from: twice })).account;
         assert.deepEqual([both.resyncs, both.missingCells, both.edgeCells], [1, 14, 14]);
       }));
 
-    it('a counter that was set anew to a higher one does not run on: the wall clock tells', () =>
+    it('a counter that was reset to a higher value is a new one, by the wall clock', () =>
       inTemporaryFolder('receive', async (folder) => {
         const packets = [
-          ...night(0, 20),
-          ...night(1_000_000, 1_000_020),
+          ...packetsOf(0, 20),
+          ...packetsOf(1_000_000, 1_000_020),
           // A stream that continues from there has unknown time too; the first clock is known again when it returns.
-          ...night(1_500_000, 1_500_020),
-          ...night(1_250_000, 1_250_020),
+          ...packetsOf(1_500_000, 1_500_020),
+          ...packetsOf(1_250_000, 1_250_020),
         ];
         const from = {
           capture: await captureOf(folder, packets, (n) => [0, 13, 33, 50][Math.floor(n / 40)]),
@@ -272,7 +274,7 @@ for (const by of ['typescript', ...native] as const)
         assert.equal(account.untimedBlocks, 4);
       }));
 
-    it('a time that is said against the packets is refused, with both', () =>
+    it('a given time that contradicts the packets is refused, and both are stated', () =>
       inTemporaryFolder('receive', async (folder) => {
         const told = snap2.plan({
           signals: 2,
@@ -284,7 +286,7 @@ for (const by of ['typescript', ...native] as const)
         });
         const packets = Array.from({ length: 20 }, (_, tick) =>
           snap2.encode(
-            { tick: BigInt(tick), lane: 0, fragment: 0, session: 1_780_000_000n },
+            { tick: BigInt(tick), sender: 0, fragment: 0, session: 1_780_000_000n },
             new Uint8Array(told.cellBytes).fill(0x11),
             told,
           ),
@@ -293,23 +295,23 @@ for (const by of ['typescript', ...native] as const)
         const begin = (epoch: EpochSetting): ReturnType<typeof received> =>
           received({ ...settings, stream: told, by, from, epoch });
         const at = instant(1_780_000_000);
-        for (const epoch of [{ told: 'operator', at }, { told: 'clock' }, { told: 'packet' }] as const)
+        for (const epoch of [{ from: 'operator', at }, { from: 'clock' }, { from: 'packet' }] as const)
           assert.equal((await begin(epoch)).seen.length, 2);
         await assert.rejects(
-          begin({ told: 'operator', at: parseInstant('2020-01-01T00:00:00Z') }),
+          begin({ from: 'operator', at: parseInstant('2020-01-01T00:00:00Z') }),
           /source\.epoch: is 2020-01-01T00:00:00.*packets say that their tick 0 was 2026-05-28T20:26:40/,
         );
         const late = { capture: await captureOf(folder, packets, () => 60) };
         await assert.rejects(
-          received({ ...settings, stream: told, by, from: late, epoch: { told: 'clock' } }),
+          received({ ...settings, stream: told, by, from: late, epoch: { from: 'clock' } }),
           /source\.epoch: clock makes tick 0 .*20:27:40.*20:26:40/,
         );
       }));
 
-    it('what nobody knows is asked for', async () => {
+    it('missing facts are asked for', async () => {
       const from = { capture: 'none.pcap' };
       await assert.rejects(
-        receivePackets({ ...settings, from, epoch: { told: 'packet' } }),
+        receivePackets({ ...settings, from, epoch: { from: 'packet' } }),
         /give it with source\.epoch/,
       );
       const feng = {
@@ -322,12 +324,12 @@ for (const by of ['typescript', ...native] as const)
       };
       await assert.rejects(
         receivePackets({ ...settings, from, stream: speadFeng.plan(feng) }),
-        /do not tell their rate; give it with source\.rate/,
+        /do not carry their rate; give it with source\.rate/,
       );
       const rated = speadFeng.plan({ ...feng, clockRateHz: rational(1000n) });
       await assert.rejects(
         receivePackets({ ...settings, from, stream: rated }),
-        /do not tell their sky frequency; give it with source\.frequency/,
+        /do not carry their sky frequency; give it with source\.frequency/,
       );
       await assert.rejects(
         receivePackets({
@@ -352,7 +354,7 @@ for (const by of ['typescript', ...native] as const)
       });
       const port = reception.account().socket?.port ?? 0;
       const sender = createSocket('udp4');
-      for (const one of night(0, 15)) sender.send(one, port, '127.0.0.1');
+      for (const one of packetsOf(0, 15)) sender.send(one, port, '127.0.0.1');
       const present: number[] = [];
       for await (const source of reception.sessions()) {
         for await (const block of source.blocks(1000)) {

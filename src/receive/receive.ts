@@ -53,7 +53,7 @@ import {
   refuseAny,
 } from './network/needs.js';
 import { ReferenceRing } from './reference.js';
-import type { ArrivedBlock, LaneAccount, RingAccount } from './ring.js';
+import type { ArrivedBlock, SenderCounts, RingAccount } from './ring.js';
 import type { ListenOrigin } from './survey-socket.js';
 import { turnCells } from './turn.js';
 import { arriveByNative, type BeforeListening } from './native/arrivals.js';
@@ -103,13 +103,13 @@ export interface ReceiveEvent {
   readonly start?: Instant;
 }
 
-interface SenderAccount extends LaneAccount {
+interface SenderAccount extends SenderCounts {
   /** The sender's ID in the packets. */
   readonly source: number;
   readonly name: string;
 }
 
-export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
+export interface ReceiveAccount extends Omit<RingAccount, 'senders'> {
   readonly senders: readonly SenderAccount[];
   /**
    * Missing packets before a session's first packet, after its last, and in blocks that were not taken: not losses of
@@ -150,7 +150,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     checkEpoch(format, epoch);
     const tickRateHz =
       stream.tickRateHz ??
-      refuse(stream.format, 'the packets do not tell their rate', 'give it with source.rate');
+      refuse(stream.format, 'the packets do not carry their rate', 'give it with source.rate');
     const band = knownBand(stream, settings.band);
     const polarisations = settings.polarisations ?? (stream.inputs % 2 === 0 ? 2 : 1);
     if (stream.inputs % polarisations !== 0) {
@@ -170,7 +170,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     let untimedBlocks = 0;
     /** The session whose time is unknown. */
     let waiting: { session: number; nextTick: bigint } | undefined;
-    let said: Instant | undefined;
+    let given: Instant | undefined;
     const lost = new LostCells(cellsOf(plan));
     let pending: ArrivedBlock | undefined;
     const nextBlock = async (): Promise<ArrivedBlock | undefined> => {
@@ -185,7 +185,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       pending = block;
       return undefined;
     };
-    const wasSaid = (): boolean => waiting !== undefined && said !== undefined;
+    const isGiven = (): boolean => waiting !== undefined && given !== undefined;
     async function* sessions(): AsyncGenerator<LiveSource> {
       let lastTick: bigint | undefined;
       let before: Arrived | undefined;
@@ -193,8 +193,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       for (let first = await nextBlock(); first; first = await nextBlock()) {
         const { session, startTick } = first;
         const epochKnown: KnownEpoch | undefined =
-          said && waiting?.session === session
-            ? { told: 'operator', at: said }
+          given && waiting?.session === session
+            ? { from: 'operator', at: given }
             : epochOf(format, epoch, tickRateHz, {
                 session,
                 startTick,
@@ -210,12 +210,12 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
         if (lastTick === undefined && known && start && !('capture' in from) && isFar(start))
           settings.onEvent?.({ kind: 'far', session, startTick, start });
         // This time holds like one given at the start: until the clocks are reset again.
-        if (said && known) epoch = { ...epoch, told: 'operator', at: known.at };
-        [waiting, said] = [undefined, undefined];
+        if (given && known) epoch = { ...epoch, from: 'operator', at: known.at };
+        [waiting, given] = [undefined, undefined];
         const note = (block: ArrivedBlock): void => {
           lost.take(block);
           lastTick = block.startTick + blockTicksOf(plan);
-          if (known?.told === 'operator') before = { tick: block.startTick, unixNs: block.arrivedUnixNs };
+          if (known?.from === 'operator') before = { tick: block.startTick, unixNs: block.arrivedUnixNs };
         };
         note(first);
         if (session > heard) settings.onEvent?.({ kind: 'session', session, startTick });
@@ -237,7 +237,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
         }
         // The rest of this session; if its time is given meanwhile, it begins.
         for (let rest = await next(); rest; rest = await next()) {
-          if (wasSaid()) {
+          if (isGiven()) {
             pending = rest;
             break;
           }
@@ -259,7 +259,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           return refuse(
             'epoch',
             'no session waits for it: the time of what comes is known, and files hold it already',
-            'end the night and begin again with source.epoch where it is wrong',
+            'stop and start again with source.epoch where it is wrong',
           );
         }
         const epochAt = epochOfTick(time, tick, tickRateHz);
@@ -270,18 +270,18 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
             `tick ${waiting.nextTick}, the next to come, would be in no calendar`,
             'give a tick of the senders as they count now, and its time',
           );
-        said = epochAt;
+        given = epochAt;
         return { at, tick: waiting.nextTick };
       },
       account: () => {
-        const { lanes, ...rest } = arrivals.account();
+        const { senders, ...rest } = arrivals.account();
         const socket = arrivals.socket?.();
         const { surveyed } = arrivals;
         const ring = arrivals.fill?.();
         return {
           ...rest,
-          senders: lanes.map((lane, n) => ({
-            ...lane,
+          senders: senders.map((sender, n) => ({
+            ...sender,
             source: stream.sources[n],
             name: format.senderName(stream.sources[n]),
           })),

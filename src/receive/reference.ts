@@ -1,6 +1,6 @@
 /**
  * The ring in TypeScript: the reference implementation, one packet at a time. A window of consecutive blocks is open
- * and follows the median source (lane-clocks.ts). A packet is placed if its block is open and its packet slot empty. A
+ * and follows the median source (sender-clocks.ts). A packet is placed if its block is open and its packet slot empty. A
  * block that leaves the window is delivered, with zeros for missing packets. A block's first packet allocates its
  * memory, so unsent blocks cost none.
  */
@@ -11,16 +11,16 @@ import { unwrapTick } from '../core/clock/tick-clock.js';
 import type { PacketFacts, PacketFormat } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
 import { Jumps } from './jumps.js';
-import { LaneClocks, type Moment } from './lane-clocks.js';
-import { blockBytesOf, blockTicksOf, cellsOf, hearingSpan, type RingPlan } from './plan.js';
+import { SenderClocks, type Moment } from './sender-clocks.js';
+import { blockBytesOf, blockTicksOf, cellsOf, activePackets, type RingPlan } from './plan.js';
 import {
   type ArrivedBlock,
   type FedRing,
   type Outcome,
   type RingAccount,
-  laneOutcomes,
+  senderOutcomes,
   outcomes,
-  type LaneOutcome,
+  type SenderOutcome,
 } from './ring.js';
 
 interface Memory {
@@ -47,7 +47,7 @@ export class ReferenceRing implements FedRing {
   private readonly format: PacketFormat;
   private readonly blockTicks: bigint;
   private readonly window: bigint;
-  private readonly clocks: LaneClocks;
+  private readonly clocks: SenderClocks;
   private readonly jumps: Jumps;
   private readonly tally: Tally;
   private readonly free: Memory[];
@@ -74,12 +74,12 @@ export class ReferenceRing implements FedRing {
     this.format = packetFormatNamed(stream.format);
     this.blockTicks = blockTicksOf(plan);
     this.window = BigInt(plan.window);
-    this.clocks = new LaneClocks(stream.lanes.length, this.blockTicks, hearingSpan(plan));
+    this.clocks = new SenderClocks(stream.senders.length, this.blockTicks, activePackets(plan));
     this.jumps = new Jumps(plan);
-    this.tally = new Tally(stream.lanes.length);
+    this.tally = new Tally(stream.senders.length);
     this.free = Array.from({ length: plan.blocks }, () => ({
       cells: new Uint8Array(blockBytesOf(plan)).fill(garbage),
-      presence: emptyPresence(stream.lanes.length, stream.fragments, plan.slotsPerBlock),
+      presence: emptyPresence(stream.senders.length, stream.fragments, plan.slotsPerBlock),
     }));
   }
 
@@ -89,7 +89,7 @@ export class ReferenceRing implements FedRing {
     const facts = this.format.decode(datagram, this.plan.stream);
     if (facts === 'control') return this.tally.count('control');
     if ('refused' in facts) return this.tally.count(facts.refused);
-    return this.tally.count(this.place(facts, unixNs), facts.lane);
+    return this.tally.count(this.place(facts, unixNs), facts.sender);
   }
 
   take(): ArrivedBlock | undefined {
@@ -125,7 +125,7 @@ export class ReferenceRing implements FedRing {
     if (number >= this.first + this.window) return 'early';
     this.jumps.came(unixNs);
     const block = this.open[Number(number - this.first)];
-    const row = facts.lane * stream.fragments + facts.fragment;
+    const row = facts.sender * stream.fragments + facts.fragment;
     const slot = Number((moment.tick % this.blockTicks) / BigInt(stream.ticksPerSlot));
     if (block.memory && isPresent(block.memory.presence, row, slot)) return 'duplicate';
     // The consumer may have released a block since the last attempt.
@@ -136,24 +136,27 @@ export class ReferenceRing implements FedRing {
     this.jumps.filled(block.placed);
     markSlots(block.memory.presence, row, slot, slot + 1, 'present');
     block.memory.cells.set(facts.payload, (row * this.plan.slotsPerBlock + slot) * stream.cellBytes);
-    const lane = this.tally.lanes[facts.lane];
-    if (lane.newestTick === undefined || moment.tick > lane.newestTick) lane.newestTick = moment.tick;
+    const sender = this.tally.senders[facts.sender];
+    if (sender.newestTick === undefined || moment.tick > sender.newestTick) sender.newestTick = moment.tick;
     return 'placed';
   }
 
   /** Updates the source's clock, moves the window with the median, and returns the packet's time, if it has one. */
-  private follow({ lane, tick: sent, session: epoch = 0n }: PacketFacts, unixNs: bigint): Moment | undefined {
+  private follow(
+    { sender, tick: sent, session: epoch = 0n }: PacketFacts,
+    unixNs: bigint,
+  ): Moment | undefined {
     const { wrapBits } = this.plan.stream;
     if (!this.jumps.isDated({ tick: sent, epoch })) return undefined;
     if (this.open.length === 0) {
       this.head = { tick: sent, epoch };
-      this.clocks.believe(lane, this.head);
+      this.clocks.believe(sender, this.head);
       this.startAt(this.windowFor(sent / this.blockTicks));
       return this.head;
     }
     const tick = wrapBits < 64 ? unwrapTick(sent, this.head.tick, wrapBits) : sent;
-    const isMoved = this.clocks.hear(lane, { tick, epoch });
-    if (this.clocks.heardRival) this.tally.lanes[lane].rivals++;
+    const isMoved = this.clocks.follow(sender, { tick, epoch });
+    if (this.clocks.isOtherClock) this.tally.senders[sender].rivals++;
     if (!isMoved) return { tick, epoch };
     const sessionBefore = this.session;
     this.moveTo(this.clocks.median(this.head.epoch) ?? this.head, unixNs);
@@ -254,11 +257,11 @@ export class ReferenceRing implements FedRing {
     }
     const { cellBytes, fragments } = this.plan.stream;
     const { slotsPerBlock } = this.plan;
-    for (let row = 0; row < memory.presence.lanes * fragments; row++) {
+    for (let row = 0; row < memory.presence.senders * fragments; row++) {
       for (const [from, to] of holesOf(memory.presence, row)) {
         const start = row * slotsPerBlock;
         memory.cells.fill(0, (start + from) * cellBytes, (start + to) * cellBytes);
-        this.tally.lanes[Math.floor(row / fragments)].missingCells += to - from;
+        this.tally.senders[Math.floor(row / fragments)].missingCells += to - from;
       }
     }
     const missingCells = cellsOf(this.plan) - block.placed;
@@ -296,8 +299,8 @@ export class ReferenceRing implements FedRing {
   }
 }
 
-interface LaneTally {
-  readonly outcomes: Record<LaneOutcome, number>;
+interface SenderTally {
+  readonly outcomes: Record<SenderOutcome, number>;
   missingCells: number;
   newestTick: bigint | undefined;
   rivals: number;
@@ -306,8 +309,8 @@ interface LaneTally {
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
   Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 
-const isLaneOutcome = (outcome: Outcome): outcome is LaneOutcome =>
-  (laneOutcomes as readonly Outcome[]).includes(outcome);
+const isSenderOutcome = (outcome: Outcome): outcome is SenderOutcome =>
+  (senderOutcomes as readonly Outcome[]).includes(outcome);
 
 class Tally {
   packets = 0;
@@ -317,28 +320,28 @@ class Tally {
   missingCells = 0;
   resyncs = 0;
   readonly outcomes = zeros(outcomes);
-  readonly lanes: LaneTally[];
+  readonly senders: SenderTally[];
 
-  constructor(lanes: number) {
-    this.lanes = Array.from({ length: lanes }, () => ({
-      outcomes: zeros(laneOutcomes),
+  constructor(senders: number) {
+    this.senders = Array.from({ length: senders }, () => ({
+      outcomes: zeros(senderOutcomes),
       missingCells: 0,
       newestTick: undefined,
       rivals: 0,
     }));
   }
 
-  count(outcome: Outcome, lane?: number): Outcome {
+  count(outcome: Outcome, sender?: number): Outcome {
     this.outcomes[outcome]++;
-    if (lane !== undefined && isLaneOutcome(outcome)) this.lanes[lane].outcomes[outcome]++;
+    if (sender !== undefined && isSenderOutcome(outcome)) this.senders[sender].outcomes[outcome]++;
     return outcome;
   }
 
   /** Counts empty blocks, with this many packet slots per source. */
-  skip(blocks: number, cellsOfLane: number): void {
+  skip(blocks: number, cellsOfSender: number): void {
     this.skippedBlocks += blocks;
-    this.missingCells += blocks * cellsOfLane * this.lanes.length;
-    for (const lane of this.lanes) lane.missingCells += blocks * cellsOfLane;
+    this.missingCells += blocks * cellsOfSender * this.senders.length;
+    for (const sender of this.senders) sender.missingCells += blocks * cellsOfSender;
   }
 
   snapshot(): Omit<RingAccount, 'refusedResyncs'> {
@@ -351,7 +354,7 @@ class Tally {
       missingCells,
       resyncs,
       outcomes: { ...this.outcomes },
-      lanes: this.lanes.map((lane) => ({ ...lane, outcomes: { ...lane.outcomes } })),
+      senders: this.senders.map((sender) => ({ ...sender, outcomes: { ...sender.outcomes } })),
     };
   }
 }

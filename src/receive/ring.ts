@@ -33,11 +33,11 @@ export const outcomes = [
 export type Outcome = (typeof outcomes)[number];
 
 /** Those whose sender is known. */
-export const laneOutcomes = ['placed', 'duplicate', 'late', 'early', 'other_epoch', 'ring_full'] as const;
-export type LaneOutcome = (typeof laneOutcomes)[number];
+export const senderOutcomes = ['placed', 'duplicate', 'late', 'early', 'other_epoch', 'ring_full'] as const;
+export type SenderOutcome = (typeof senderOutcomes)[number];
 
-export interface LaneAccount {
-  readonly outcomes: Readonly<Record<LaneOutcome, number>>;
+export interface SenderCounts {
+  readonly outcomes: Readonly<Record<SenderOutcome, number>>;
   /** In all blocks, delivered and skipped. */
   readonly missingCells: number;
   /** Tick of the newest placed packet. */
@@ -60,11 +60,11 @@ export interface RingAccount {
   readonly resyncs: number;
   /** How often a jump of the senders' clocks was refused (jumps.ts). */
   readonly refusedResyncs: number;
-  readonly lanes: readonly LaneAccount[];
+  readonly senders: readonly SenderCounts[];
 }
 
 export interface ArrivedBlock {
-  /** cells : [lane][fragment][slot][cellBytes]; zero where packets are missing. */
+  /** cells : [sender][fragment][slot][cellBytes]; zero where packets are missing. */
   readonly cells: Uint8Array;
   /** Tick of its first slot; wrapping clocks are unwrapped. */
   readonly startTick: bigint;

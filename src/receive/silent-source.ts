@@ -21,7 +21,7 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
   const { inputs, channels, samplesPerSlot, ticksPerSlot, tickRateHz } = stream;
   const rateHz = tickRateHz
     ? (numberOf(tickRateHz) * samplesPerSlot) / ticksPerSlot
-    : refuse(stream.format, 'the packets do not tell their rate', 'give it with source.rate');
+    : refuse(stream.format, 'the packets do not carry their rate', 'give it with source.rate');
   const start = instant(Math.floor(Date.now() / 1000));
   const common = { inputs, polarisations, bits: stream.cell.bits, start, close: nothingToClose };
   if ('frequenciesHz' in band) {
@@ -47,8 +47,8 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
     }
     /** For a GPU, which takes blocks as the ring holds them. */
     async function* cells(): AsyncGenerator<LiveCells> {
-      const rows = stream.lanes.length * stream.fragments;
-      const presence = emptyPresence(stream.lanes.length, stream.fragments, ring.slotsPerBlock);
+      const rows = stream.senders.length * stream.fragments;
+      const presence = emptyPresence(stream.senders.length, stream.fragments, ring.slotsPerBlock);
       for (let row = 0; row < rows; row++) markSlots(presence, row, 0, ring.slotsPerBlock, 'present');
       yield await Promise.resolve({
         cells: new Uint8Array(blockBytesOf(ring)),

@@ -12,8 +12,8 @@ import {
   CELLS,
   cellsBetween,
   FRAGMENTS,
-  LANE_CELLS,
-  LANES,
+  SENDER_CELLS,
+  SENDERS,
   packetOf,
   packetsBetween,
   payloadByte,
@@ -38,7 +38,7 @@ const stream = speadFeng.plan({
 const STARTED = parseInstant('2026-06-01T04:00:00Z');
 const settings = {
   stream,
-  epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
+  epoch: { from: 'operator', at: STARTED, afterRestart: 'clock' },
   band: { frequenciesHz: Float64Array.of(50e6, 51e6), channelWidthHz: 1e6 },
   // The tests cause the timeouts themselves.
   ring: { slotsPerBlock: SLOTS, blocks: 12, skipTicks: 20 * SLOTS * TICKS, flushMs: 60_000 },
@@ -51,7 +51,7 @@ interface Seen {
   readonly start: string;
 }
 
-async function night(
+async function receiveFrom(
   by: 'native' | 'typescript',
   work: (sender: Sender, reception: Reception, seen: readonly Seen[]) => Promise<void>,
   { address = '127.0.0.1', hold }: { readonly address?: string; readonly hold?: () => Promise<void> } = {},
@@ -86,7 +86,7 @@ async function night(
           present: presentCells(block.presence),
           start,
         });
-        if (source.told === 'operator') {
+        if (source.epochFrom === 'operator') {
           // No sample has a wrong time: the tick gives the time.
           const expected = Number(block.startTick) / (SLOT_RATE * TICKS);
           assert.ok(Math.abs(secondsBetween(STARTED, block.start) - expected) < 1e-6);
@@ -116,10 +116,10 @@ async function night(
 /** The first spectrum of each slot, for every input and channel: the sent value, or 0. */
 function checkValues(spectra: ArrayLike<number>, samples: number, startTick: bigint): void {
   for (let c = 0; c < FRAGMENTS; c++) {
-    for (let a = 0; a < 2 * LANES; a++) {
+    for (let a = 0; a < 2 * SENDERS; a++) {
       for (let slot = 0; slot < samples / 16; slot++) {
-        const value = spectra[2 * ((c * 2 * LANES + a) * samples + 16 * slot)];
-        const cell = { lane: a >> 1, slot: Number(startTick / BigInt(TICKS)) + slot, fragment: c };
+        const value = spectra[2 * ((c * 2 * SENDERS + a) * samples + 16 * slot)];
+        const cell = { sender: a >> 1, slot: Number(startTick / BigInt(TICKS)) + slot, fragment: c };
         // As int8; the lowest level becomes the next.
         const sent = Math.max(-127, (payloadByte(cell) << 24) >> 24);
         assert.ok(value === 0 || value === sent, `slot ${cell.slot}: ${value}, sent ${sent}`);
@@ -138,14 +138,14 @@ const natives: readonly 'native'[] = 'what' in loadNative() || process.platform 
 for (const by of ['typescript', ...natives] as const) {
   describe(`by sockets, the ring in ${by === 'native' ? 'C++' : 'TypeScript'}`, { skip }, () => {
     it('all that is sent arrives', async () => {
-      const { seen, account } = await night(by, (sender) => sender.send(packetsBetween(0, 25 * SLOTS)));
+      const { seen, account } = await receiveFrom(by, (sender) => sender.send(packetsBetween(0, 25 * SLOTS)));
       assert.equal(seen.length, 25);
       assert.ok(seen.every(({ present }) => present === CELLS));
       assert.deepEqual([account.outcomes.placed, account.packets], [25 * CELLS, 25 * CELLS]);
     });
 
-    it('a port that someone listens on is refused: the last to bind would get all', async () => {
-      await night(by, async (_, reception) => {
+    it('a port in use is refused: the last to bind would get every packet', async () => {
+      await receiveFrom(by, async (_, reception) => {
         const port = reception.account().socket?.port ?? 0;
         const from = { listen: { address: '127.0.0.1', port }, receiveBufferBytes: 2 ** 20 };
         const second = receivePackets({ ...settings, by, from });
@@ -156,7 +156,7 @@ for (const by of ['typescript', ...natives] as const) {
     });
 
     it('by multicast too', { skip: skipGroup }, async () => {
-      const { seen } = await night(by, (sender) => sender.send(packetsBetween(0, 3 * SLOTS)), {
+      const { seen } = await receiveFrom(by, (sender) => sender.send(packetsBetween(0, 3 * SLOTS)), {
         address: GROUP,
       });
       assert.deepEqual(
@@ -166,10 +166,10 @@ for (const by of ['typescript', ...natives] as const) {
     });
 
     it('a sender silent from 5 s to 8 s misses exactly 3 s, the others nothing', async () => {
-      const { account } = await night(by, (sender) =>
+      const { account } = await receiveFrom(by, (sender) =>
         sender.send(
           cellsBetween(0, 10 * SLOT_RATE)
-            .filter(({ lane, slot }) => lane !== 3 || slot < 5 * SLOT_RATE || slot >= 8 * SLOT_RATE)
+            .filter(({ sender, slot }) => sender !== 3 || slot < 5 * SLOT_RATE || slot >= 8 * SLOT_RATE)
             .map((cell) => packetOf(cell)),
         ),
       );
@@ -184,8 +184,8 @@ for (const by of ['typescript', ...natives] as const) {
       );
     });
 
-    it('all boards restart: one new session, at most two packets of a lane lost', async () => {
-      const { seen, account } = await night(by, async (sender) => {
+    it('all boards restart: one new session, at most two packets of a sender lost', async () => {
+      const { seen, account } = await receiveFrom(by, async (sender) => {
         await sender.send(packetsBetween(5000, 5000 + 3 * SLOTS));
         await sender.send(packetsBetween(0, 3 * SLOTS));
       });
@@ -205,15 +205,17 @@ for (const by of ['typescript', ...natives] as const) {
       assert.equal(account.outcomes.placed + account.outcomes.late, account.packets);
     });
 
-    it('one board restarts, or runs ahead: no new session, nobody else loses a packet', async () => {
+    it('one board restarts, or runs ahead: no new session, the others lose nothing', async () => {
       for (const [shift, outcome] of [
         [-4000, 'late'],
         [400, 'early'],
       ] as const) {
-        const { account } = await night(by, (sender) =>
+        const { account } = await receiveFrom(by, (sender) =>
           sender.send(
             moved(5000, 5000 + 6 * SLOTS, (cell) =>
-              cell.lane === 1 && cell.slot >= 5000 + 3 * SLOTS ? { ...cell, slot: cell.slot + shift } : cell,
+              cell.sender === 1 && cell.slot >= 5000 + 3 * SLOTS
+                ? { ...cell, slot: cell.slot + shift }
+                : cell,
             ),
           ),
         );
@@ -222,7 +224,7 @@ for (const by of ['typescript', ...natives] as const) {
           account.senders.map(({ missingCells, outcomes }) => [missingCells, outcomes[outcome]]),
           [
             [0, 0],
-            [3 * LANE_CELLS, 3 * LANE_CELLS],
+            [3 * SENDER_CELLS, 3 * SENDER_CELLS],
             [0, 0],
             [0, 0],
           ],
@@ -231,7 +233,7 @@ for (const by of ['typescript', ...natives] as const) {
     });
 
     it('a jump of two hours in no time: a new session, for which the wall clock is asked', async () => {
-      const { seen, account } = await night(by, async (sender) => {
+      const { seen, account } = await receiveFrom(by, async (sender) => {
         await sender.send(packetsBetween(0, 2 * SLOTS));
         await sender.send(packetsBetween(720_000, 720_000 + 2 * SLOTS));
       });
@@ -249,7 +251,7 @@ for (const by of ['typescript', ...natives] as const) {
     });
 
     it('the clock wraps: no gap at all', async () => {
-      const { seen, account } = await night(by, (sender) =>
+      const { seen, account } = await receiveFrom(by, (sender) =>
         sender.send(packetsBetween(TURN_SLOTS - 2 * SLOTS, TURN_SLOTS + 2 * SLOTS)),
       );
       assert.deepEqual(
@@ -259,7 +261,7 @@ for (const by of ['typescript', ...natives] as const) {
       assert.deepEqual([account.resyncs, account.missingCells], [0, 0]);
     });
 
-    it("what comes after the end is nobody's loss", async () => {
+    it('packets after the end are not counted as lost', async () => {
       const reception = await receivePackets({
         ...settings,
         by,
@@ -275,12 +277,12 @@ for (const by of ['typescript', ...natives] as const) {
       await reception.close();
     });
 
-    it('a consumer that stops for a while: told as ring_full, and all goes on', async () => {
+    it('a consumer that stops for a while: counted as ring_full, and reception goes on', async () => {
       let goOn: () => void = () => undefined;
       const held = new Promise<void>((resolve) => {
         goOn = resolve;
       });
-      const { seen: all, account } = await night(
+      const { seen: all, account } = await receiveFrom(
         by,
         async (sender, reception, seen) => {
           await sender.send(packetsBetween(0, 40 * SLOTS));

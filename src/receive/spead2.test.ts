@@ -44,7 +44,7 @@ describe('spead2', { skip }, () => {
             receiveBufferBytes: 2 ** 20,
             ...(group && { interface: '127.0.0.1' }),
           },
-          epoch: { told: 'operator', at: parseInstant('2026-06-01T04:00:00Z') },
+          epoch: { from: 'operator', at: parseInstant('2026-06-01T04:00:00Z') },
           band: { frequenciesHz: new Float64Array(16), channelWidthHz: 1 },
           ring: { slotsPerBlock: 4, flushMs: 5000 },
         });
@@ -95,23 +95,23 @@ describe('spead2', { skip }, () => {
     assert.equal((await lines.next()).value, 'ready');
     const socket = createSocket('udp4');
     const expected: unknown[] = [];
-    for (let lane = 0; lane < 4; lane++) {
-      const payload = Uint8Array.from({ length: 2048 }, (_, n) => (n * 7 + lane * 13) & 255);
+    for (let sender = 0; sender < 4; sender++) {
+      const payload = Uint8Array.from({ length: 2048 }, (_, n) => (n * 7 + sender * 13) & 255);
       const tick = START + 65536n;
       for (const fragment of [1, 0]) {
         const cell = payload.subarray(fragment * 1024, (fragment + 1) * 1024);
-        const packet = speadFeng.encode({ tick, lane, fragment }, cell, stream);
+        const packet = speadFeng.encode({ tick, sender, fragment }, cell, stream);
         await new Promise((resolve) => {
           socket.send(packet, port, '127.0.0.1', resolve);
         });
       }
-      const heap = Number((tick / 65536n) * 4n) + lane;
+      const heap = Number((tick / 65536n) * 4n) + sender;
       const sum = createHash('sha256').update(payload).digest('hex');
-      expected.push({ heap, '0x1600': Number(tick), '0x4101': lane, '0x4103': 48, '0x4300': sum });
+      expected.push({ heap, '0x1600': Number(tick), '0x4101': sender, '0x4103': 48, '0x4300': sum });
     }
-    const said: unknown[] = [];
-    for (let n = 0; n < 4; n++) said.push(JSON.parse(String((await lines.next()).value)));
+    const reported: unknown[] = [];
+    for (let n = 0; n < 4; n++) reported.push(JSON.parse(String((await lines.next()).value)));
     socket.close();
-    assert.deepEqual(said, expected);
+    assert.deepEqual(reported, expected);
   });
 });

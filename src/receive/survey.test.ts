@@ -21,7 +21,7 @@ const stream = speadFeng.plan({
 });
 const settings = {
   stream,
-  epoch: { told: 'operator', at: parseInstant('2026-06-01T04:00:00Z') },
+  epoch: { from: 'operator', at: parseInstant('2026-06-01T04:00:00Z') },
   band: { frequenciesHz: Float64Array.of(50e6, 51e6), channelWidthHz: 1e6 },
   ring: { slotsPerBlock: SLOTS, blocks: 12, flushMs: 60_000 },
 } as const;

@@ -1,10 +1,10 @@
 /**
- * The corner turn: from cells [lane][fragment][slot] to [c][a][t], with zeros for missing packets. This is the
+ * The corner turn: from cells [sender][fragment][slot] to [c][a][t], with zeros for missing packets. This is the
  * TypeScript version; native/turn.ts does the same in C++. Tests compare both with `unpackCell`, number by number.
  */
 import { allocateSpectra, allocateVoltages, type SpectraCAT, type VoltagesAT } from '../core/axes.js';
 import { highNibble, lowNibble, packNibbles } from '../core/nibbles.js';
-import { fragmentBox, isPresent } from '../core/presence/presence.js';
+import { fragmentRange, isPresent } from '../core/presence/presence.js';
 import { HIGH_LEVEL } from '../core/units.js';
 import { cellNumbers, type CellOrder } from '../packets/cell.js';
 import type { StreamPlan } from '../packets/packet-format.js';
@@ -41,10 +41,10 @@ export function turnCells({ stream, slotsPerBlock }: RingPlan): CornerTurn {
     if (target.length !== stream.channels * inputs * samples * elements) {
       throw new Error(`corner turn: ${target.length} elements for ${samples} samples`);
     }
-    stream.lanes.forEach((_, lane) => {
+    stream.senders.forEach((_, sender) => {
       for (let fragment = 0; fragment < fragments; fragment++) {
-        const row = lane * fragments + fragment;
-        const box = fragmentBox(stream, lane, fragment);
+        const row = sender * fragments + fragment;
+        const box = fragmentRange(stream, sender, fragment);
         for (let slot = first; slot < end; slot++) {
           const start = (row * slotsPerBlock + slot) * cellBytes;
           const numbers = isPresent(block.presence, row, slot)

@@ -1,7 +1,7 @@
 /** A block of a source as slots of packets. */
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
 import type { SpectraGap } from '../core/gaps.js';
-import { fragmentBox } from '../core/presence/presence.js';
+import { fragmentRange } from '../core/presence/presence.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 
 export interface Block {
@@ -23,10 +23,10 @@ export const samplesOf = (block: CanonicalSpectra | VoltageBlock): Block =>
 export function isLost(
   gaps: readonly SpectraGap[],
   plan: StreamPlan,
-  { lane, fragment, slot }: { readonly lane: number; readonly fragment: number; readonly slot: number },
+  { sender, fragment, slot }: { readonly sender: number; readonly fragment: number; readonly slot: number },
 ): boolean {
   if (gaps.length === 0) return false;
-  const box = fragmentBox(plan, lane, fragment);
+  const box = fragmentRange(plan, sender, fragment);
   const [from, to] = [slot * plan.samplesPerSlot, (slot + 1) * plan.samplesPerSlot];
   return gaps.some(
     (gap) =>

@@ -1,6 +1,6 @@
 /** From a block of samples to packet payloads: the inverse corner turn. */
 import { elementsPerSpectra, elementsPerVoltage, type SpectraType, type VoltageType } from '../core/axes.js';
-import { fragmentBox, type CellLayout } from '../core/presence/presence.js';
+import { fragmentRange, type CellLayout } from '../core/presence/presence.js';
 import { packCell } from '../packets/cell.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 import { stepsOf } from '../receive/index.js';
@@ -11,7 +11,7 @@ export interface Samples {
   readonly samples: number;
 }
 
-type CellPacker = (block: Samples, lane: number, fragment: number, slot: number) => Uint8Array;
+type CellPacker = (block: Samples, sender: number, fragment: number, slot: number) => Uint8Array;
 
 /** Whole bytes are copied unchanged; anything else number by number. */
 export function cellPacker(plan: StreamPlan): CellPacker {
@@ -25,8 +25,8 @@ export function cellPacker(plan: StreamPlan): CellPacker {
       : elementsPerVoltage(type as VoltageType);
   const isNibbles = type === 'ci4' && cell.bits === 4 && cell.bitsFrom === 'highest';
   if (!isNibbles && cell.bits !== 8) {
-    return ({ elements: values, samples }, lane, fragment, slot) => {
-      const { firstChannel, firstInput } = fragmentBox(layout, lane, fragment);
+    return ({ elements: values, samples }, sender, fragment, slot) => {
+      const { firstChannel, firstInput } = fragmentRange(layout, sender, fragment);
       return packCell(cell, values, {
         firstChannel,
         firstInput,
@@ -37,8 +37,8 @@ export function cellPacker(plan: StreamPlan): CellPacker {
     };
   }
   const offset = cell.code === 'offset' ? 128 : 0;
-  return ({ elements: values, samples }, lane, fragment, slot) => {
-    const box = fragmentBox(layout, lane, fragment);
+  return ({ elements: values, samples }, sender, fragment, slot) => {
+    const box = fragmentRange(layout, sender, fragment);
     const bytes = new Uint8Array(cellBytes);
     for (let c = 0; c < sizes.c; c++) {
       for (let a = 0; a < sizes.a; a++) {
@@ -58,7 +58,7 @@ export function cellPacker(plan: StreamPlan): CellPacker {
 interface PacketRoom {
   readonly each: number;
   readonly perSlot: number;
-  /** packets : [slot][lane][fragment][each] */
+  /** packets : [slot][sender][fragment][each] */
   readonly packets: Uint8Array;
 }
 
@@ -71,16 +71,16 @@ export function slotsPacker(plan: StreamPlan): (block: Samples, slots: number, r
   const { sizes } = cell;
   const one = cellPacker(plan);
   const steps = stepsOf(cell);
-  const places = plan.sources.flatMap((_, lane) =>
-    Array.from({ length: fragments }, (_unused, fragment) => ({ lane, fragment })),
+  const places = plan.sources.flatMap((_, sender) =>
+    Array.from({ length: fragments }, (_unused, fragment) => ({ sender, fragment })),
   );
   // One byte per sample, one sample per packet: CHIPS and SNAP2, which send single spectra.
   if (type !== 'ci4' || cell.bits !== 4 || cell.bitsFrom !== 'highest' || samplesPerSlot !== 1) {
     return (block, slots, { each, perSlot, packets }) => {
       for (let slot = 0; slot < slots; slot++) {
-        places.forEach(({ lane, fragment }, n) => {
+        places.forEach(({ sender, fragment }, n) => {
           const to = (slot * perSlot + n + 1) * each - cellBytes;
-          packets.set(one(block, lane, fragment, slot), to);
+          packets.set(one(block, sender, fragment, slot), to);
         });
       }
     };
@@ -89,8 +89,8 @@ export function slotsPacker(plan: StreamPlan): (block: Samples, slots: number, r
     const step = perSlot * each;
     for (let tile = 0; tile < slots; tile += TILE) {
       const end = Math.min(slots, tile + TILE);
-      places.forEach(({ lane, fragment }, n) => {
-        const { firstChannel, firstInput } = fragmentBox(plan, lane, fragment);
+      places.forEach(({ sender, fragment }, n) => {
+        const { firstChannel, firstInput } = fragmentRange(plan, sender, fragment);
         for (let c = 0; c < sizes.c; c++) {
           for (let a = 0; a < sizes.a; a++) {
             const from = ((firstChannel + c) * inputs + firstInput + a) * samples;

@@ -70,7 +70,7 @@ function blockPacker(plan: StreamPlan, each: number): (samples: Block) => Packed
     pack(samples, slots, { each, perSlot, packets: datagrams });
     const isLeft = (k: number): boolean => {
       const n = k % perSlot;
-      const place = { lane: Math.floor(n / plan.fragments), fragment: n % plan.fragments };
+      const place = { sender: Math.floor(n / plan.fragments), fragment: n % plan.fragments };
       return isLost(samples.gaps, plan, { ...place, slot: Math.floor(k / perSlot) });
     };
     return {

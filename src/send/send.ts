@@ -78,22 +78,22 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
       describedS = sinceS;
       out({ datagram: format.describe(plan), sinceS });
     }
-    for (let lane = 0; lane < plan.lanes.length; lane++) {
+    for (let sender = 0; sender < plan.senders.length; sender++) {
       for (let fragment = 0; fragment < plan.fragments; fragment++) {
-        if (isLost(block.gaps, plan, { lane, fragment, slot: at })) continue;
+        if (isLost(block.gaps, plan, { sender, fragment, slot: at })) continue;
         const place = {
           tick: tick + BigInt(slot) * BigInt(plan.ticksPerSlot),
-          lane,
+          sender,
           fragment,
           ...(session === undefined ? {} : { session }),
         };
         const datagram = format.encode(
           faults.clockOf(place, sinceS, tick),
-          pack(block, lane, fragment, at),
+          pack(block, sender, fragment, at),
           plan,
         );
-        if (faults.pass({ datagram, sinceS }, plan.sources[lane], out) === 'arrives')
-          markSlots(presence, rowOf(presence, lane, fragment), at, at + 1, 'present');
+        if (faults.pass({ datagram, sinceS }, plan.sources[sender], out) === 'arrives')
+          markSlots(presence, rowOf(presence, sender, fragment), at, at + 1, 'present');
       }
     }
     slot++;
@@ -104,7 +104,7 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
     for await (const samples of wholeSlots(source, plan, blockSamples)) {
       const slots = Math.floor(samples.samples / plan.samplesPerSlot);
       leftSamples = samples.samples - slots * plan.samplesPerSlot;
-      const presence = emptyPresence(plan.lanes.length, plan.fragments, Math.max(1, slots));
+      const presence = emptyPresence(plan.senders.length, plan.fragments, Math.max(1, slots));
       first ??= settings.first();
       const startSlot = slot;
       for (let at = 0; at < slots && !state.isDone; at++) {

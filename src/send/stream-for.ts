@@ -46,16 +46,16 @@ export function firstTickOf(plan: StreamPlan, start: Instant, startTick?: bigint
   const format = packetFormatNamed(plan.format);
   const tickRateHz = plan.tickRateHz ?? rational(1n);
   const slot = BigInt(plan.ticksPerSlot);
-  const session = format.epoch.told === 'packet' ? format.epoch.sessionAt?.(start.unixSeconds) : undefined;
+  const session = format.epoch.from === 'packet' ? format.epoch.sessionAt?.(start.unixSeconds) : undefined;
   if (startTick !== undefined) {
-    if (format.epoch.told === 'packet')
+    if (format.epoch.from === 'packet')
       refuse(plan.format, 'its packets tell the time', 'leave --start-tick out');
     if (startTick % slot !== 0n)
       refuse('--start-tick', `${startTick} is no multiple of ${slot}`, 'packets lie on such ticks');
     const before = instantOfTick({ epoch: start, tickRateHz }, -startTick);
     return { tick: startTick, epoch: before, roundedS: 0 };
   }
-  const epoch = format.epoch.told === 'packet' ? format.epoch.of(session) : instant(start.unixSeconds);
+  const epoch = format.epoch.from === 'packet' ? format.epoch.of(session) : instant(start.unixSeconds);
   const clock: TickClock = { epoch, tickRateHz };
   const nearest = tickOfInstant(clock, start);
   const tick = ((nearest + slot / 2n) / slot) * slot;

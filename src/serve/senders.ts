@@ -1,6 +1,6 @@
 /** Packets by sender over a second, a minute and the run, and the probable cause of losses. */
 import { numberOf, type Rational } from '../core/clock/rational.js';
-import { hasRivals, type ReceiveAccount } from '../receive/index.js';
+import { hasDuplicateId, type ReceiveAccount } from '../receive/index.js';
 import type { SenderRow, SendersView } from './messages.js';
 
 interface Snapshot {
@@ -160,7 +160,7 @@ export class SendersBook {
     now: ReceiveAccount,
     before: ReceiveAccount | undefined,
   ): string {
-    if (hasRivals(now.senders[n], before?.senders[n]))
+    if (hasDuplicateId(now.senders[n], before?.senders[n]))
       return 'two senders share its name, or it comes by two ways';
     if (all[n] === 0) return 'whole';
     const grown = (of: (account: ReceiveAccount) => number): number => of(now) - (before ? of(before) : 0);

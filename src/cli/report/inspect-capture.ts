@@ -13,7 +13,7 @@ import {
   tickSpan,
   type CaptureLook,
   type StreamLook,
-  type LaneTally,
+  type SenderTally,
 } from '../../inspect/index.js';
 import { line } from './inspect-text.js';
 import type { OpenFlags } from '../options/open-options.js';
@@ -146,7 +146,7 @@ function streamLines(stream: StreamLook): string[] {
 }
 
 function planLines(stream: StreamLook, plan: StreamPlan): string[] {
-  const { lanes, format } = stream;
+  const { tallies, format } = stream;
   const nameOf = (source: number): string => format?.senderName(source) ?? String(source);
   const { cell, tickRateHz } = plan;
   const perSecond = tickRateHz && numberOf(tickRateHz) / plan.ticksPerSlot;
@@ -156,12 +156,14 @@ function planLines(stream: StreamLook, plan: StreamPlan): string[] {
     counted(cell.sizes.t, 'sample'),
     counted(cell.sizes.a, 'input'),
   ];
-  const ticks = lanes.length === 0 ? undefined : tickSpan(lanes);
-  const total = (count: (lane: LaneTally) => number): number =>
-    lanes.reduce((sum, lane) => sum + count(lane), 0);
-  const lost = total((lane) => lane.lost);
-  const expected = total((lane) => lane.packets - lane.duplicates - lane.strays + lane.lost);
-  const worst = lanes.filter((lane) => lane.lost > 0).map((lane) => `${lane.lost} of ${nameOf(lane.source)}`);
+  const ticks = tallies.length === 0 ? undefined : tickSpan(tallies);
+  const total = (count: (sender: SenderTally) => number): number =>
+    tallies.reduce((sum, sender) => sum + count(sender), 0);
+  const lost = total((sender) => sender.lost);
+  const expected = total((sender) => sender.packets - sender.duplicates - sender.strays + sender.lost);
+  const worst = tallies
+    .filter((sender) => sender.lost > 0)
+    .map((sender) => `${sender.lost} of ${nameOf(sender.source)}`);
   const refused = Object.entries(stream.refused).filter(([, count]) => count > 0);
   return [
     line(
@@ -192,20 +194,20 @@ function planLines(stream: StreamLook, plan: StreamPlan): string[] {
       'lost',
       lost === 0 ? 'none' : `${lost} of ${expected} packets, ${percent(lost, expected)}: ${some(worst)}`,
     ),
-    line('duplicates', String(total((lane) => lane.duplicates))),
-    line('reordered', String(total((lane) => lane.reordered))),
-    ...(total((lane) => lane.strays) === 0
+    line('duplicates', String(total((sender) => sender.duplicates))),
+    line('reordered', String(total((sender) => sender.reordered))),
+    ...(total((sender) => sender.strays) === 0
       ? []
-      : [line('stray', `${total((lane) => lane.strays)} whose time no other packet agrees with`)]),
-    ...(total((lane) => lane.restarts) === 0
+      : [line('stray', `${total((sender) => sender.strays)} whose time no other packet agrees with`)]),
+    ...(total((sender) => sender.restarts) === 0
       ? []
       : [
           line(
             'restarts',
             some(
-              lanes
-                .filter((lane) => lane.restarts > 0)
-                .map((lane) => `${lane.restarts} of ${nameOf(lane.source)}`),
+              tallies
+                .filter((sender) => sender.restarts > 0)
+                .map((sender) => `${sender.restarts} of ${nameOf(sender.source)}`),
             ),
           ),
         ]),
@@ -221,7 +223,7 @@ function planLines(stream: StreamLook, plan: StreamPlan): string[] {
 function timeText({ start, end, epoch, format }: StreamLook): string {
   if (start && end) return `${calendar(start)} to ${calendar(end)}`;
   if (epoch) return `tick 0 is ${calendar(epoch)}; the rest is not known without the rate (give --rate)`;
-  return format?.epoch.told === 'nobody'
+  return format?.epoch.from === 'unknown'
     ? `not in the packets: tick 0 is ${format.epoch.means}`
     : 'in the packets, but not the same in all of them';
 }
@@ -251,8 +253,8 @@ function captureJson(path: string, look: CaptureLook, extent: 'whole' | 'first')
 function streamJson(stream: StreamLook): object {
   const { format, plan, unknown, concluded, epoch, start, end } = stream;
   const seconds = secondsOf(stream);
-  const sum = (count: (lane: LaneTally) => number): number =>
-    stream.lanes.reduce((total, lane) => total + count(lane), 0);
+  const sum = (count: (sender: SenderTally) => number): number =>
+    stream.tallies.reduce((total, sender) => total + count(sender), 0);
   return {
     format: format?.name ?? null,
     destination: stream.destination,
@@ -279,20 +281,20 @@ function streamJson(stream: StreamLook): object {
         ...(plan.tickRateHz && { tickRateHz: numberOf(plan.tickRateHz) }),
         numbers: plan.numbers,
       },
-      lost: sum((lane) => lane.lost),
-      duplicates: sum((lane) => lane.duplicates),
-      reordered: sum((lane) => lane.reordered),
-      strays: sum((lane) => lane.strays),
+      lost: sum((sender) => sender.lost),
+      duplicates: sum((sender) => sender.duplicates),
+      reordered: sum((sender) => sender.reordered),
+      strays: sum((sender) => sender.strays),
       control: stream.control,
       refused: stream.refused,
       why: stream.whys,
       ...(epoch && { epochUtc: calendar(epoch) }),
       ...(start && end ? { startUtc: calendar(start), endUtc: calendar(end) } : {}),
-      lanes: stream.lanes.map((lane) => ({
-        sender: format?.senderName(lane.source),
-        ...lane,
-        firstTick: String(lane.firstTick),
-        lastTick: String(lane.lastTick),
+      lanes: stream.tallies.map((sender) => ({
+        sender: format?.senderName(sender.source),
+        ...sender,
+        firstTick: String(sender.firstTick),
+        lastTick: String(sender.lastTick),
       })),
     }),
   };

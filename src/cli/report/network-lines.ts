@@ -1,12 +1,12 @@
 /** Output of `corella devices --network`. */
 import { formatBytes } from '../../core/units.js';
-import type { NetworkFacts, TelescopeVerdict } from '../../receive/index.js';
+import type { NetworkFacts, NetworkCheck } from '../../receive/index.js';
 
 const known = <Value>(value: Value | undefined, text: (value: Value) => string): string =>
   value === undefined ? 'unknown' : text(value);
 const gigabits = (bitsPerS: number): string => `${(bitsPerS / 1e9).toFixed(1)} Gb/s`;
 
-export function networkLines(facts: NetworkFacts, verdicts: readonly TelescopeVerdict[]): string[] {
+export function networkLines(facts: NetworkFacts, telescopes: readonly NetworkCheck[]): string[] {
   const most = known(facts.receiveBufferMostBytes, formatBytes);
   return [
     ...facts.interfaces.map(
@@ -21,10 +21,12 @@ export function networkLines(facts: NetworkFacts, verdicts: readonly TelescopeVe
     `groups         ${known(facts.groupsMost, String)} a socket (net.ipv4.igmp_max_memberships)`,
     `drops          ${known(facts.bufferErrors, String)} datagrams found a socket's buffer full since the machine is up`,
     '',
-    ...verdicts.flatMap(({ name, part, datagramBytes, packetsPerS, bitsPerS, askedBufferBytes, against }) => [
-      `${against.length === 0 ? '✓' : '✗'} ${name.padEnd(17)} ${part}: ${Math.round(packetsPerS)} packets of ` +
-        `${datagramBytes} bytes a second, ${gigabits(bitsPerS)}; buffer ${formatBytes(askedBufferBytes)}`,
-      ...against.map(({ what, fix }) => `    ${what}; ${fix}`),
-    ]),
+    ...telescopes.flatMap(
+      ({ name, part, datagramBytes, packetsPerS, bitsPerS, askedBufferBytes, against }) => [
+        `${against.length === 0 ? '✓' : '✗'} ${name.padEnd(17)} ${part}: ${Math.round(packetsPerS)} packets of ` +
+          `${datagramBytes} bytes a second, ${gigabits(bitsPerS)}; buffer ${formatBytes(askedBufferBytes)}`,
+        ...against.map(({ what, fix }) => `    ${what}; ${fix}`),
+      ],
+    ),
   ];
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { randomStream } from '../random.js';
 import {
   emptyPresence,
-  fragmentBox,
+  fragmentRange,
   gapsOfPresence,
   holesOf,
   isPresent,
@@ -16,7 +16,7 @@ import {
 
 /** Two boards of two stands, two polarisations each; three packets of four channels; two samples a packet. */
 const layout: CellLayout = {
-  lanes: [
+  senders: [
     { firstInput: 0, endInput: 4, firstChannel: 0, endChannel: 4 },
     { firstInput: 4, endInput: 8, firstChannel: 0, endChannel: 4 },
   ],
@@ -109,7 +109,7 @@ describe('gaps from presence bits', () => {
     ]);
   });
 
-  it('join fragments of a lane, and lanes that miss the same', () => {
+  it('join fragments of a sender, and senders that miss the same', () => {
     const presence = whole();
     for (let row = 0; row < 6; row++) markSlots(presence, row, 4, 5, 'missing');
     markSlots(presence, 0, 0, 1, 'missing');
@@ -145,7 +145,7 @@ describe('gaps from presence bits', () => {
       assert.equal(covered.size, (6 * slots - presentCells(presence)) * 4 * 4 * 2);
       assert.ok([...covered.values()].every((times) => times === 1));
       for (let row = 0; row < 6; row++) {
-        const { firstInput, firstChannel } = fragmentBox(layout, Math.floor(row / 3), row % 3);
+        const { firstInput, firstChannel } = fragmentRange(layout, Math.floor(row / 3), row % 3);
         for (let slot = 0; slot < slots; slot++)
           assert.equal(
             covered.has(`${firstInput} ${firstChannel} ${2 * slot}`),

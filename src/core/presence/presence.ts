@@ -1,13 +1,13 @@
 /**
- * Which packets arrived, one bit per packet slot. A lane is a source (a board, a digitiser, a VDIF thread), a fragment
+ * Which packets arrived, one bit per packet slot. A sender is a source (a board, a digitiser, a VDIF thread), a fragment
  * a part of its band, a slot a step in time. Rows are padded to whole 64-bit words, so that native code reads the same
- * memory as `uint64_t [lane][fragment][word]`, lowest bit first.
+ * memory as `uint64_t [sender][fragment][word]`, lowest bit first.
  */
 import { refuse, wholeNumber } from '../errors.js';
 import type { SpectraGap } from './gap-boxes.js';
 
 /** The range of inputs and channels that one kind of packet or frame fills. */
-export interface Lane {
+export interface SenderRange {
   readonly firstInput: number;
   readonly endInput: number;
   readonly firstChannel: number;
@@ -15,22 +15,22 @@ export interface Lane {
 }
 
 /**
- * Layout of a block's packet slots. Fragment f of a lane holds the lane's channels, shifted by f times their number.
+ * Layout of a block's packet slots. Fragment f of a sender holds the sender's channels, shifted by f times their number.
  */
 export interface CellLayout {
-  /** The range of fragment 0 of each lane. */
-  readonly lanes: readonly Lane[];
+  /** The range of fragment 0 of each sender. */
+  readonly senders: readonly SenderRange[];
   readonly fragments: number;
   readonly samplesPerSlot: number;
 }
 
 export interface Presence {
-  readonly lanes: number;
+  readonly senders: number;
   readonly fragments: number;
   readonly slots: number;
   /** 32-bit words per row; even. */
   readonly rowWords: number;
-  /** bits : [lane][fragment][word], slot s at bit s mod 32 of word ⌊s/32⌋; 0 beyond the last slot. */
+  /** bits : [sender][fragment][word], slot s at bit s mod 32 of word ⌊s/32⌋; 0 beyond the last slot. */
   readonly bits: Uint32Array;
 }
 
@@ -38,24 +38,24 @@ export const presenceRowWords = (slots: number): number => 2 * Math.ceil(slots /
 
 /** All slots missing. `bits` may be the caller's memory if it has the right length. */
 export function emptyPresence(
-  lanes: number,
+  senders: number,
   fragments: number,
   slots: number,
-  bits = new Uint32Array(lanes * fragments * presenceRowWords(slots)),
+  bits = new Uint32Array(senders * fragments * presenceRowWords(slots)),
 ): Presence {
   const rowWords = presenceRowWords(wholeNumber('presence', 'slots', slots, 0, 2 ** 31));
-  const words = lanes * fragments * rowWords;
+  const words = senders * fragments * rowWords;
   if (bits.length !== words) {
     refuse(
       'presence',
-      `${bits.length} words where ${lanes} × ${fragments} rows of ${slots} bits take ${words}`,
+      `${bits.length} words where ${senders} × ${fragments} rows of ${slots} bits take ${words}`,
     );
   }
-  return { lanes, fragments, slots, rowWords, bits };
+  return { senders, fragments, slots, rowWords, bits };
 }
 
-export const rowOf = ({ fragments }: Presence, lane: number, fragment: number): number =>
-  lane * fragments + fragment;
+export const rowOf = ({ fragments }: Presence, sender: number, fragment: number): number =>
+  sender * fragments + fragment;
 
 export function isPresent(presence: Presence, row: number, slot: number): boolean {
   return ((presence.bits[row * presence.rowWords + (slot >>> 5)] >>> (slot & 31)) & 1) === 1;
@@ -69,7 +69,7 @@ export function markSlots(
   to: number,
   as: 'present' | 'missing',
 ): void {
-  if (row < 0 || row >= presence.lanes * presence.fragments || from < 0 || to > presence.slots) {
+  if (row < 0 || row >= presence.senders * presence.fragments || from < 0 || to > presence.slots) {
     refuse('presence', `row ${row}, slots ${from} to ${to} lie outside`, 'check the plan');
   }
   const start = row * presence.rowWords;
@@ -101,33 +101,33 @@ export function presentCells({ bits }: Presence): number {
   return sum;
 }
 
-/** The range of one fragment of a lane. */
-export function fragmentBox({ lanes }: CellLayout, lane: number, fragment: number): Lane {
-  const box = lanes[lane];
+/** The range of one fragment of a sender. */
+export function fragmentRange({ senders }: CellLayout, sender: number, fragment: number): SenderRange {
+  const box = senders[sender];
   const shift = fragment * (box.endChannel - box.firstChannel);
   return { ...box, firstChannel: box.firstChannel + shift, endChannel: box.endChannel + shift };
 }
 
 function checkShape(presence: Presence, layout: CellLayout): void {
-  if (presence.lanes !== layout.lanes.length || presence.fragments !== layout.fragments) {
+  if (presence.senders !== layout.senders.length || presence.fragments !== layout.fragments) {
     refuse(
       'presence',
-      `${presence.lanes} lanes of ${presence.fragments} fragments where the plan has ${layout.lanes.length} of ${layout.fragments}`,
+      `${presence.senders} senders of ${presence.fragments} fragments where the plan has ${layout.senders.length} of ${layout.fragments}`,
     );
   }
 }
 
-/** The missing data as gaps; the same hole in neighbouring fragments or lanes is one gap. */
+/** The missing data as gaps; the same hole in neighbouring fragments or senders is one gap. */
 export function gapsOfPresence(presence: Presence, layout: CellLayout): SpectraGap[] {
   checkShape(presence, layout);
   const { samplesPerSlot } = layout;
   const gaps: SpectraGap[] = [];
   /** Index of the last gap with these times. */
   const latest = new Map<string, number>();
-  for (let lane = 0; lane < presence.lanes; lane++) {
+  for (let sender = 0; sender < presence.senders; sender++) {
     for (let fragment = 0; fragment < presence.fragments; fragment++) {
-      const box = fragmentBox(layout, lane, fragment);
-      for (const [from, to] of holesOf(presence, rowOf(presence, lane, fragment))) {
+      const box = fragmentRange(layout, sender, fragment);
+      for (const [from, to] of holesOf(presence, rowOf(presence, sender, fragment))) {
         const gap = { ...box, firstSample: from * samplesPerSlot, endSample: to * samplesPerSlot };
         const times = `${from} ${to}`;
         const before = latest.get(times);
@@ -139,11 +139,11 @@ export function gapsOfPresence(presence: Presence, layout: CellLayout): SpectraG
       }
     }
   }
-  return joinLanes(gaps);
+  return joinSenders(gaps);
 }
 
-/** Joins the fragments of each lane first, then whole lanes with the same hole. */
-function joinLanes(gaps: readonly SpectraGap[]): SpectraGap[] {
+/** Joins the fragments of each sender first, then whole senders with the same hole. */
+function joinSenders(gaps: readonly SpectraGap[]): SpectraGap[] {
   const joined: SpectraGap[] = [];
   const latest = new Map<string, number>();
   for (const gap of gaps) {

@@ -5,12 +5,12 @@
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import type { Lane } from '../../core/presence/presence.js';
+import type { SenderRange } from '../../core/presence/presence.js';
 import type { FrameTally } from '../format.js';
 import type { InputFile } from '../io/input.js';
 
 /** The range of inputs and channels that one kind of frame fills. */
-export type { Lane };
+export type { SenderRange };
 
 export interface Frame {
   readonly lane: number;
@@ -90,7 +90,7 @@ export interface AssembledBlock {
 }
 
 interface Assembly {
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly SenderRange[];
   /** In the whole recording. */
   readonly samples: number;
   readonly blockSamples: number;
@@ -181,7 +181,7 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
 
 /** The gaps in `covered` ([from, to) pairs per lane); equal gaps of neighbouring lanes are joined. */
 export function gapsOf(
-  lanes: readonly Lane[],
+  lanes: readonly SenderRange[],
   covered: readonly (readonly number[])[],
   samples: number,
 ): SpectraGap[] {

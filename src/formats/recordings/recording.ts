@@ -18,7 +18,14 @@ import type { CanonicalSpectra, FrameTally, SpectraRecording, VoltageRecording }
 import type { VoltageBlock } from '../../core/blocks.js';
 import type { SampleRange } from '../../core/sources.js';
 import { takeNoSamples } from './no-samples.js';
-import { assembleFrames, emptyTally, gapsOf, type AssembledBlock, type Frame, type Lane } from './frames.js';
+import {
+  assembleFrames,
+  emptyTally,
+  gapsOf,
+  type AssembledBlock,
+  type Frame,
+  type SenderRange,
+} from './frames.js';
 import { openInput, type InputFile } from '../io/input.js';
 
 /** Destination of samples: `elements` has `stride` samples per row; write `count` of them, starting at sample `at`. */
@@ -34,7 +41,7 @@ type SpectraFacts = Omit<SpectraRecording, 'kind' | 'blocks' | 'close' | 'tally'
 
 interface FrameStore<Elements> {
   readonly file: InputFile;
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly SenderRange[];
   readonly tally: FrameTally;
   /** A new pass through the file. */
   batches(): AsyncIterable<readonly Frame[]>;
@@ -130,7 +137,7 @@ async function* framedBlocks<Elements>(
 async function* segmentedBlocks<Elements>(
   store: SegmentStore<Elements>,
   memory: Memory<Elements>,
-  box: Lane,
+  box: SenderRange,
   samples: number,
   blockSamples: number,
   within: SampleRange = { first: 0, end: samples },
@@ -160,7 +167,7 @@ async function* segmentedBlocks<Elements>(
   }
 }
 
-function noSamples(elements: unknown, { endInput, endChannel }: Lane, samples: number): SpectraGap[] {
+function noSamples(elements: unknown, { endInput, endChannel }: SenderRange, samples: number): SpectraGap[] {
   if (!(elements instanceof Float32Array)) return [];
   const parts = elements.length / (samples * endInput * endChannel);
   return takeNoSamples(elements, { samples, inputs: endInput, partsPerSample: parts === 2 ? 2 : 1 });
@@ -237,7 +244,7 @@ export const framedVoltages = (facts: VoltageFacts, store: FrameStore<VoltageEle
 export const framedSpectra = (facts: SpectraFacts, store: FrameStore<SpectraElements>): SpectraRecording =>
   spectra(facts, store, (space, blockSamples) => framedBlocks(store, space, facts.samples, blockSamples));
 
-const everything = (inputs: number, channels: number): Lane => ({
+const everything = (inputs: number, channels: number): SenderRange => ({
   firstInput: 0,
   endInput: inputs,
   firstChannel: 0,

@@ -25,7 +25,7 @@ import type {
   SpectraRecording,
   VoltageRecording,
 } from '../format.js';
-import { emptyTally, gapsOf, type Lane } from '../recordings/frames.js';
+import { emptyTally, gapsOf, type SenderRange } from '../recordings/frames.js';
 import { polarisationsFor } from '../recordings/recording.js';
 import { refuseOtherInputs, refuseUnlike } from './alike.js';
 
@@ -257,9 +257,9 @@ async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memor
     const length = Math.min(blockSamples, samples - at);
     const elements = whole.subarray(0, channels * inputs * length * memory.perSample);
     elements.fill(0);
-    const lanes: Lane[] = [];
+    const lanes: SenderRange[] = [];
     const covered: number[][] = [];
-    const missing: Lane[] = [];
+    const missing: SenderRange[] = [];
     const holes: number[][] = [];
     for (const { part, iterator } of readers) {
       const lane = { firstInput: part.firstInput, endInput: part.firstInput + part.recording.inputs };
@@ -323,9 +323,9 @@ interface Piece {
   readonly stride: number;
   readonly offset: number;
   readonly elements: VoltageElements | SpectraElements;
-  readonly gaps: readonly Lane2[];
+  readonly gaps: readonly TimedRange[];
 }
-type Lane2 = Lane & { readonly firstSample: number; readonly endSample: number };
+type TimedRange = SenderRange & { readonly firstSample: number; readonly endSample: number };
 
 /** Yields a part's blocks up to the current time; one that extends beyond is yielded again. */
 function openReader({ recording, firstSample, skip }: Part, blockSamples: number) {

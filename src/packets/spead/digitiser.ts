@@ -5,7 +5,7 @@
 import { wholeNumber } from '../../core/errors.js';
 import { rationalOf, type Rational } from '../../core/clock/rational.js';
 import type { VoltageSource } from '../../core/sources.js';
-import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
+import { checkedPlan, sendersSideBySide } from '../checked-plan.js';
 import {
   packetFormat,
   placed,
@@ -15,7 +15,7 @@ import {
   type StreamPlan,
 } from '../packet-format.js';
 import { upTo } from '../sending.js';
-import { commonNumbers, usual } from '../survey.js';
+import { commonNumbers, mostCommon } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
 import {
   address,
@@ -53,7 +53,7 @@ function plan({ digitisers, samplesPerHeap, sampleRateHz }: DigitiserOptions): S
     type: 'i16',
     inputs: digitisers.length,
     channels: 1,
-    lanes: lanesSideBySide(digitisers.length, 1, 1),
+    senders: sendersSideBySide(digitisers.length, 1, 1),
     sources: digitisers,
     fragments: 1,
     cellBytes: heapBytes,
@@ -79,7 +79,7 @@ function guess(
   { rateHz }: GuessHints,
 ): Guess<DigitiserOptions> {
   const data = packets.filter(({ header }) => hasData(header, ids));
-  const bytes = usual(data.map(({ payload }) => payload.length)) ?? 0;
+  const bytes = mostCommon(data.map(({ payload }) => payload.length)) ?? 0;
   if (bytes === 0 || (bytes * 8) % BITS !== 0) {
     return { unknown: 'how many samples a heap holds', fix: `${bytes} bytes are no whole number of 10 bits` };
   }
@@ -96,7 +96,7 @@ export const speadDigitiser = packetFormat<SpeadHeader, DigitiserOptions, 'heapB
   name: 'spead-digitiser',
   title: "SPEAD, a digitiser's voltages of 10 bits (MeerKAT)",
   holds: 'voltages',
-  epoch: { told: 'nobody', means: "the digitisers' sync time, which the control system knows" },
+  epoch: { from: 'unknown', means: "the digitisers' sync time, which the control system knows" },
   numbers: HEAP_NAMES,
   senderName: (source) => `digitiser_id ${source}`,
   plan,
@@ -110,17 +110,17 @@ export const speadDigitiser = packetFormat<SpeadHeader, DigitiserOptions, 'heapB
     if (facts === 'control' || 'refused' in facts) return facts;
     return placed(stream, Number(facts.source), facts.packet, facts.timestamp);
   },
-  headerOf: ({ tick, lane }, stream) =>
+  headerOf: ({ tick, sender }, stream) =>
     speadHeader(
       {
-        heap: (tick / BigInt(stream.ticksPerSlot)) * BigInt(stream.sources.length) + BigInt(lane),
+        heap: (tick / BigInt(stream.ticksPerSlot)) * BigInt(stream.sources.length) + BigInt(sender),
         heapBytes: stream.numbers.heapBytes,
         offset: 0,
         payloadBytes: stream.cellBytes,
       },
       [
         immediate(speadIds.timestamp, tick),
-        immediate(ids.source, BigInt(stream.sources[lane])),
+        immediate(ids.source, BigInt(stream.sources[sender])),
         immediate(STATUS, 0n),
         address(ids.samples, 0n),
       ],

@@ -7,7 +7,7 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import { rational, rationalOf, type Rational } from '../../core/clock/rational.js';
 import { powerOfTwoFrom } from '../../core/round-up.js';
 import type { SpectraSource } from '../../core/sources.js';
-import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
+import { checkedPlan, sendersSideBySide } from '../checked-plan.js';
 import {
   invalid,
   packetFormat,
@@ -18,7 +18,7 @@ import {
   type StreamPlan,
 } from '../packet-format.js';
 import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
-import { commonNumbers, usual, usualStep } from '../survey.js';
+import { commonNumbers, mostCommon, commonStep } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
 import { descriptorsOf } from './descriptors.js';
 import {
@@ -87,7 +87,7 @@ function plan(options: FengOptions): StreamPlan<Names> {
     type: bits === 8 ? 'ci8' : 'ci4',
     inputs: antennas.length * polarisations,
     channels: channelsPerHeap * heaps,
-    lanes: lanesSideBySide(antennas.length, polarisations, channelsPerPacket),
+    senders: sendersSideBySide(antennas.length, polarisations, channelsPerPacket),
     sources: antennas,
     fragments: packetsPerHeap * heaps,
     cellBytes: packetBytes,
@@ -112,7 +112,7 @@ function plan(options: FengOptions): StreamPlan<Names> {
 function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessHints): Guess<FengOptions> {
   const data = packets.filter(({ header }) => hasData(header, ids));
   const value = (header: SpeadHeader, id: number): number => Number(itemOf(header, id) ?? -1n);
-  const heard = data.map(({ header }) => ({
+  const received = data.map(({ header }) => ({
     source: value(header, ids.source),
     tick: itemOf(header, speadIds.timestamp) ?? 0n,
   }));
@@ -131,11 +131,11 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
       'record for longer: descriptors come every few seconds',
     );
   }
-  const step = usualStep(heard, 48);
+  const step = commonStep(received, 48);
   if (step === undefined) return unknown('the time between heaps', 'record more than one heap of a sender');
   const frequencies = commonNumbers(data.map(({ header }) => value(header, FREQUENCY)));
-  const packetBytes = usual(data.map(({ payload }) => payload.length)) ?? 0;
-  const heapBytes = usual(data.map(({ header }) => Number(header.heapBytes ?? 0n))) ?? 0;
+  const packetBytes = mostCommon(data.map(({ payload }) => payload.length)) ?? 0;
+  const heapBytes = mostCommon(data.map(({ header }) => Number(header.heapBytes ?? 0n))) ?? 0;
   const bits = (heapBytes * 8) / (channelsPerHeap * spectraPerHeap * polarisations * 2);
   const ticksPerSpectrum = Number(step) / spectraPerHeap;
   const firstChannel = frequencies[0];
@@ -145,7 +145,7 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
   }
   return {
     options: {
-      antennas: commonNumbers(heard.map(({ source }) => source)),
+      antennas: commonNumbers(received.map(({ source }) => source)),
       ...(rateHz === undefined ? {} : { clockRateHz: rationalOf(rateHz) }),
       firstChannel,
       channelsPerHeap,
@@ -183,7 +183,7 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
   name: 'spead-feng',
   title: "SPEAD, an F-engine's channelised voltages (MeerKAT)",
   holds: 'spectra',
-  epoch: { told: 'nobody', means: "the digitisers' sync time, which the control system knows" },
+  epoch: { from: 'unknown', means: "the digitisers' sync time, which the control system knows" },
   numbers: ['heapBytes', 'packetsPerHeap', 'firstChannel', 'channelsPerHeap'],
   senderName: (source) => `feng_id ${source}`,
   plan,
@@ -202,7 +202,7 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
     }
     return placed(stream, Number(facts.source), heap * packetsPerHeap + facts.packet, facts.timestamp);
   },
-  headerOf: ({ tick, lane, fragment }, stream) => {
+  headerOf: ({ tick, sender, fragment }, stream) => {
     const { heapBytes, packetsPerHeap, firstChannel, channelsPerHeap } = stream.numbers;
     const heaps = stream.fragments / packetsPerHeap;
     const which = Math.floor(fragment / packetsPerHeap);
@@ -210,14 +210,14 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
     return speadHeader(
       {
         // Spaced so that no two F-engines share a number.
-        heap: (slot * BigInt(stream.sources.length) + BigInt(lane)) * BigInt(heaps) + BigInt(which),
+        heap: (slot * BigInt(stream.sources.length) + BigInt(sender)) * BigInt(heaps) + BigInt(which),
         heapBytes,
         offset: (fragment - which * packetsPerHeap) * stream.cellBytes,
         payloadBytes: stream.cellBytes,
       },
       [
         immediate(speadIds.timestamp, tick),
-        immediate(ids.source, BigInt(stream.sources[lane])),
+        immediate(ids.source, BigInt(stream.sources[sender])),
         immediate(FREQUENCY, BigInt(firstChannel + which * channelsPerHeap)),
         address(ids.samples, 0n),
       ],

@@ -75,7 +75,7 @@ export function parseSpead(datagram: Uint8Array): ParsedPacket<SpeadHeader> | Re
   }
   if (BigInt(start) + payloadBytes !== BigInt(datagram.length)) {
     return invalid(
-      `${datagram.length} bytes where ${count} items and ${payloadBytes} bytes of payload are told`,
+      `${datagram.length} bytes where the header says ${count} items and ${payloadBytes} bytes of payload`,
     );
   }
   if (heapBytes !== undefined && offset + payloadBytes > heapBytes) {

@@ -70,19 +70,19 @@ describe("F-engine's heaps by hand", () => {
 
   it('are placed by feng_id and offset', () => {
     const facts = placedBy(speadFeng, fengPacket, plan);
-    assert.deepEqual([facts.tick, facts.lane, facts.fragment], [0x0100_0000_2000n, 1, 1]);
+    assert.deepEqual([facts.tick, facts.sender, facts.fragment], [0x0100_0000_2000n, 1, 1]);
     const values = new Int8Array(16);
     assert.equal(unpackCell(plan.cell, facts.payload, values), 1, '0x80 becomes −127');
     // [c][p][t]: X of spectra 0 and 1, then Y.
     assert.deepEqual([...values.subarray(0, 8)], [1, 2, 127, -127, 3, 4, -127, -1]);
-    assert.deepEqual(plan.lanes[1], { firstInput: 2, endInput: 4, firstChannel: 0, endChannel: 2 });
+    assert.deepEqual(plan.senders[1], { firstInput: 2, endInput: 4, firstChannel: 0, endChannel: 2 });
     assert.deepEqual([plan.fragments, plan.ticksPerSlot, plan.wrapBits], [2, 8192, 48]);
   });
 
   it('are what a sender writes', () => {
     // Slot 134217729 of two F-engines: heap number 2 · 134217729 + 1 = 0x10000003.
     const sent = speadFeng.encode(
-      { tick: 0x0100_0000_2000n, lane: 1, fragment: 1 },
+      { tick: 0x0100_0000_2000n, sender: 1, fragment: 1 },
       fengPacket.slice(72),
       plan,
     );
@@ -109,7 +109,7 @@ describe("F-engine's heaps by hand", () => {
     );
   });
 
-  it('control: descriptors, stream control, heaps of another length that name nobody', () => {
+  it('control: descriptors, stream control, heaps of another length that name no sender', () => {
     // Two more items: the four, then stream control 2 and a null item at address 0; a heap of one byte.
     const stop = hex(
       '53040206 0000 0006 8001000000000024 8002000000000001 8003000000000000 8004000000000001 8006000000000002 0000000000000000 00',
@@ -197,7 +197,7 @@ describe("digitiser's heaps by hand", () => {
 
   it('are placed', () => {
     const facts = placedBy(speadDigitiser, packet, plan);
-    assert.deepEqual([facts.tick, facts.lane, facts.fragment], [16n, 1, 0]);
+    assert.deepEqual([facts.tick, facts.sender, facts.fragment], [16n, 1, 0]);
     const values = new Int16Array(8);
     unpackCell(plan.cell, facts.payload, values);
     assert.deepEqual([...values], [1, -1, 511, -512, 0, 0, 0, 1]);
@@ -205,7 +205,7 @@ describe("digitiser's heaps by hand", () => {
 
   it('are what a sender writes, without saturation', () => {
     // Slot 2 of two digitisers: heap number 2 · 2 + 1.
-    const sent = speadDigitiser.encode({ tick: 16n, lane: 1, fragment: 0 }, packet.slice(72), plan);
+    const sent = speadDigitiser.encode({ tick: 16n, sender: 1, fragment: 0 }, packet.slice(72), plan);
     assert.deepEqual(sent, changed(changed(packet, 15, '05'), 58, '000000000000'));
   });
 

@@ -18,10 +18,10 @@ export function placesOf({ plan, firstTick, session }: TestStream, slots: number
     { length: slots },
     (_, slot) => (firstTick + BigInt(slot * plan.ticksPerSlot)) % turn,
   ).flatMap((tick) =>
-    plan.sources.flatMap((_, lane) =>
+    plan.sources.flatMap((_, sender) =>
       Array.from({ length: plan.fragments }, (_unused, fragment) => ({
         tick,
-        lane,
+        sender,
         fragment,
         ...(session === undefined ? {} : { session }),
       })),
@@ -30,8 +30,8 @@ export function placesOf({ plan, firstTick, session }: TestStream, slots: number
 }
 
 /** The payload of a packet: the same on every call. */
-export function payloadOf({ plan }: TestStream, { tick, lane, fragment }: PacketPlace): Uint8Array {
-  const random = randomStream(1, plan.format, String(tick), lane, fragment);
+export function payloadOf({ plan }: TestStream, { tick, sender, fragment }: PacketPlace): Uint8Array {
+  const random = randomStream(1, plan.format, String(tick), sender, fragment);
   return Uint8Array.from({ length: plan.cellBytes }, () => random.below(256));
 }
 

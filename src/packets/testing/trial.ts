@@ -37,9 +37,9 @@ export function tryDamaged(
       assert.ok(facts.why.length > 0, where);
     } else {
       tally.placed++;
-      const { tick, lane, fragment, payload } = facts;
+      const { tick, sender, fragment, payload } = facts;
       assert.ok(tick >= 0n && tick <= MOST_TICK && tick % BigInt(plan.ticksPerSlot) === 0n, where);
-      assert.ok(lane >= 0 && lane < plan.lanes.length, where);
+      assert.ok(sender >= 0 && sender < plan.senders.length, where);
       assert.ok(Number.isInteger(fragment) && fragment >= 0 && fragment < plan.fragments, where);
       assert.equal(payload.length, plan.cellBytes, where);
     }

@@ -35,7 +35,7 @@ export function parseVdif(datagram: Uint8Array): ParsedPacket<VdifHeader> | Refu
   const headerBytes = legacy ? 16 : 32;
   const frameBytes = (w2 & 0xff_ffff) * 8;
   if (frameBytes !== datagram.length || frameBytes <= headerBytes) {
-    return invalid(`${datagram.length} bytes where a frame of ${frameBytes} is told`);
+    return invalid(`${datagram.length} bytes where the header says ${frameBytes}`);
   }
   const header: VdifHeader = {
     marked: w0 >>> 31 === 1 ? 'invalid' : 'valid',

@@ -51,21 +51,21 @@ describe('VDIF by hand', () => {
 
   it('is placed: 25 frames a second of 4 samples', () => {
     const facts = placedBy(vdif, datagram, plan);
-    assert.deepEqual([facts.tick, facts.lane, facts.session], [13_046_400n * 25n + 3n, 1, 50n]);
+    assert.deepEqual([facts.tick, facts.sender, facts.session], [13_046_400n * 25n + 3n, 1, 50n]);
     const values = new Int8Array(16);
     unpackCell(plan.cell, facts.payload, values);
     // Input 0 has (0, 1), (127, 0), …; input 1 (−1, −128), (0, 0), ….
     assert.deepEqual([...values.subarray(0, 4)], [0, 1, 127, 0]);
     assert.deepEqual([...values.subarray(8, 12)], [-1, -128, 0, 0]);
-    assert.ok(vdif.epoch.told === 'packet' && plan.tickRateHz);
+    assert.ok(vdif.epoch.from === 'packet' && plan.tickRateHz);
     const clock = { epoch: vdif.epoch.of(facts.session), tickRateHz: plan.tickRateHz };
     assert.equal(formatInstant(instantOfTick(clock, facts.tick), 3), '2025-06-01T00:00:00.120Z');
   });
 
   it('is what a sender writes', () => {
-    const place = { tick: 13_046_400n * 25n + 3n, lane: 1, fragment: 0, session: 50n };
+    const place = { tick: 13_046_400n * 25n + 3n, sender: 1, fragment: 0, session: 50n };
     assert.deepEqual(vdif.encode(place, payload, plan), datagram);
-    // Twice the slots plus lane 1: 2 · 326160003 + 1 = 652320007.
+    // Twice the slots plus sender 1: 2 · 326160003 + 1 = 652320007.
     const behind = vdifVtp.encode(place, payload, vdifVtp.plan(options));
     assert.deepEqual(behind, join(hex('079de12600000000'), datagram));
   });
@@ -114,7 +114,7 @@ describe('VDIF by hand', () => {
     refusedBy(vdif, changed(datagram, 4, '19'), plan, 'invalid', /frame 25 of a second of 25/);
     refusedBy(vdif, changed(datagram, 14, '06'), plan, 'unknown_source', /.*/);
     refusedBy(vdif, changed(datagram, 12, '70'), plan, 'unknown_source', /.*/);
-    refusedBy(vdif, changed(datagram, 8, '07'), plan, 'invalid', /48 bytes where a frame of 56 is told/);
+    refusedBy(vdif, changed(datagram, 8, '07'), plan, 'invalid', /48 bytes where the header says 56/);
     refusedBy(
       vdif,
       changed(datagram, 11, '02'),
@@ -130,10 +130,13 @@ describe('VDIF by hand', () => {
       /99 samples a second are not a whole number of frames/,
     );
     assert.throws(() => vdif.plan({ ...options, channels: 3 }), /give a power of two/);
-    assert.throws(() => vdif.encode({ tick: 0n, lane: 0, fragment: 0 }, payload, plan), /no reference epoch/);
+    assert.throws(
+      () => vdif.encode({ tick: 0n, sender: 0, fragment: 0 }, payload, plan),
+      /no reference epoch/,
+    );
   });
 
-  it('a rate that nothing tells is asked for', () => {
+  it('an unknown rate is asked for', () => {
     const packet = vdif.parse(datagram);
     assert.ok(!('refused' in packet));
     assert.ok('unknown' in vdif.guess([packet], {}));

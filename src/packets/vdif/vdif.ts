@@ -10,7 +10,7 @@ import { instant } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
 import { viewOf } from '../bytes.js';
 import type { CellBits } from '../cell.js';
-import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
+import { checkedPlan, sendersSideBySide } from '../checked-plan.js';
 import {
   invalid,
   packetFormat,
@@ -22,7 +22,7 @@ import {
   type StreamPlan,
 } from '../packet-format.js';
 import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
-import { commonNumbers, usual } from '../survey.js';
+import { commonNumbers, mostCommon } from '../survey.js';
 import { tickItself, type TickField } from '../tick-fields.js';
 import {
   namedRateHz,
@@ -86,7 +86,7 @@ function planAs(format: 'vdif' | 'vdif-vtp', options: VdifOptions): StreamPlan<N
     type: typeOf(bits, parts),
     inputs: threads.length * channels,
     channels: 1,
-    lanes: lanesSideBySide(threads.length, channels, 1),
+    senders: sendersSideBySide(threads.length, channels, 1),
     sources: threads.map(sourceOf),
     fragments: 1,
     cellBytes,
@@ -109,19 +109,20 @@ function planAs(format: 'vdif' | 'vdif-vtp', options: VdifOptions): StreamPlan<N
 
 function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints): Guess<VdifOptions> {
   const headers = packets.map(({ header }) => header);
-  const frameBytes = usual(headers.map((header) => header.frameBytes)) ?? 0;
+  const frameBytes = mostCommon(headers.map((header) => header.frameBytes)) ?? 0;
   const same = headers.filter((header) => header.frameBytes === frameBytes);
-  const bits = usual(same.map((header) => header.bits)) ?? 0;
+  const bits = mostCommon(same.map((header) => header.bits)) ?? 0;
   if (!isBits(bits)) {
     return { unknown: `how ${bits} bits a sample lie`, fix: 'frames of 1, 2, 4, 8 and 16 bits are read' };
   }
-  const parts = usual(same.map((header) => header.parts)) ?? 1;
-  const legacy = usual(same.map((header) => header.legacy)) === true;
-  const channels = 2 ** (usual(same.map((header) => header.log2Channels)) ?? 0);
+  const parts = mostCommon(same.map((header) => header.parts)) ?? 1;
+  const legacy = mostCommon(same.map((header) => header.legacy)) === true;
+  const channels = 2 ** (mostCommon(same.map((header) => header.log2Channels)) ?? 0);
   const samples = ((frameBytes - (legacy ? 16 : 32)) * 8) / (bits * parts * channels);
-  const named = usual(same.map(namedRateHz));
-  const turned = framesBeforeTurn(same);
-  const sampleRateHz = hints.rateHz ?? named ?? (turned === undefined ? undefined : turned * samples);
+  const named = mostCommon(same.map(namedRateHz));
+  const framesPerSecond = framesBeforeWrap(same);
+  const sampleRateHz =
+    hints.rateHz ?? named ?? (framesPerSecond === undefined ? undefined : framesPerSecond * samples);
   if (sampleRateHz === undefined) {
     return {
       unknown: 'its sample rate: no extension names it, and no second ends in what was read',
@@ -142,7 +143,7 @@ function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints):
 }
 
 /** Frames per second, if the headers cover the end of a second: the highest number before the next second begins. */
-function framesBeforeTurn(headers: readonly VdifHeader[]): number | undefined {
+function framesBeforeWrap(headers: readonly VdifHeader[]): number | undefined {
   const highest = new Map<number, number>();
   for (const { seconds, frame } of headers) highest.set(seconds, Math.max(highest.get(seconds) ?? 0, frame));
   const whole = [...highest].filter(([second]) => highest.has(second + 1)).map(([, frame]) => frame + 1);
@@ -194,7 +195,7 @@ function formatAs<Header extends VdifHeader>(
     ...parts,
     holds: 'voltages',
     epoch: {
-      told: 'packet',
+      from: 'packet',
       of: (session) => instant(vdifEpochUnixSeconds(Number(session ?? 0n))),
       sessionAt: (unixSeconds) => {
         let half = 0;
@@ -239,7 +240,7 @@ function formatAs<Header extends VdifHeader>(
 }
 
 const frameHeader = (
-  { tick, lane, session }: { readonly tick: bigint; readonly lane: number; readonly session?: bigint },
+  { tick, sender, session }: { readonly tick: bigint; readonly sender: number; readonly session?: bigint },
   stream: StreamPlan<Names>,
 ): VdifHeader => {
   const { headerBytes, framesPerSecond, log2Channels, parts, bits } = stream.numbers;
@@ -255,8 +256,8 @@ const frameHeader = (
     frameBytes: headerBytes + stream.cellBytes,
     parts: parts === 2 ? 2 : 1,
     bits,
-    thread: stream.sources[lane] % 1024,
-    station: Math.floor(stream.sources[lane] / 1024),
+    thread: stream.sources[sender] % 1024,
+    station: Math.floor(stream.sources[sender] / 1024),
     unassigned: 0,
     extension: headerBytes === 16 ? [] : [0, 0, 0, 0],
   };
@@ -301,7 +302,7 @@ export const vdifVtp = formatAs<VtpHeader>({
   // One counter over all threads of a slot in turn: the count of a sender without losses.
   headerOf: (place, stream) => ({
     ...frameHeader(place, stream),
-    sequence: place.tick * BigInt(stream.sources.length) + BigInt(place.lane),
+    sequence: place.tick * BigInt(stream.sources.length) + BigInt(place.sender),
   }),
   tickFields: (stream) => [
     tickItself(0, 8, 'little', { times: stream.sources.length }),

@@ -124,7 +124,7 @@ async function received(
   const reception = await receivePackets({
     stream,
     from: { capture: path },
-    epoch: { told: 'operator', at: epoch },
+    epoch: { from: 'operator', at: epoch },
     polarisations: 2,
     by,
   });

@@ -89,7 +89,7 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
       await receivePackets({
         stream: plan,
         from: { listen: { address, port: 0 } },
-        epoch: { told: 'operator', at: first.epoch },
+        epoch: { from: 'operator', at: first.epoch },
         band: { frequenciesHz, channelWidthHz },
         polarisations: 2,
       }),

@@ -15,7 +15,7 @@ import { presenceRowWords } from '../../core/presence/presence.js';
 import type { SpectraType } from '../../core/axes.js';
 import { blockBytesOf, samplesPerBlock, type RingPlan } from '../plan.js';
 import type { ArrivedBlock } from '../ring.js';
-import { planTurn, turnBoxes, turnLaunch } from './plan.js';
+import { planTurn, fragmentCorners, turnLaunch } from './plan.js';
 
 /** Blocks of packet slots on the GPU: one being turned, one being uploaded. */
 const CELL_BLOCKS = 2;
@@ -79,10 +79,10 @@ async function makeFront(
   const { stream, slotsPerBlock } = plan;
   const cellBytes = blockBytesOf(plan);
   const rowWords = presenceRowWords(slotsPerBlock);
-  const presenceBytes = 4 * stream.lanes.length * stream.fragments * rowWords;
+  const presenceBytes = 4 * stream.senders.length * stream.fragments * rowWords;
   const shape = shapeOf(plan);
   const { turnCells } = await shop.prepare(planTurn(plan));
-  const boxes = closers.keep(await uploadArray(session, 'boxes of senders', turnBoxes(stream)));
+  const boxes = closers.keep(await uploadArray(session, 'place of each fragment', fragmentCorners(stream)));
   const slots = Array.from({ length: CELL_BLOCKS }, (): CellSlot => ({
     cells: closers.keep(session.allocate('a block of packets', cellBytes)),
     presence: closers.keep(session.allocate('presence', presenceBytes)),

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { chips } from '../../packets/chips.js';
 import { allStreams } from '../../packets/testing/streams.js';
 import { planRing } from '../plan.js';
-import { cannotTurn, planTurn, turnBoxes, turnLaunch } from './plan.js';
+import { cannotTurn, planTurn, fragmentCorners, turnLaunch } from './plan.js';
 
 describe('the plan of the corner turn on a card', () => {
-  it('takes spectra of four and eight bits, and says why not others', () => {
+  it('takes spectra of four and eight bits, and gives the reason for others', () => {
     const can = allStreams.filter(({ plan }) => cannotTurn(plan, 2) === undefined);
     assert.deepEqual(can.map(({ plan }) => plan.format).sort(), ['chips', 'snap2', 'spead-feng']);
     const vdif = allStreams.find(({ plan }) => plan.format === 'vdif');
@@ -16,7 +16,7 @@ describe('the plan of the corner turn on a card', () => {
 
   it('leaves stations whose polarisations come apart to the processor', () => {
     const plan = chips.plan({ boards: [1], channels: 2, firstChannel: 0 });
-    const odd = { ...plan, lanes: [{ ...plan.lanes[0], firstInput: 1, endInput: 33 }] };
+    const odd = { ...plan, senders: [{ ...plan.senders[0], firstInput: 1, endInput: 33 }] };
     assert.match(cannotTurn(odd, 2) ?? '', /polarisations/);
     assert.equal(cannotTurn(odd, 1), undefined);
   });
@@ -24,7 +24,7 @@ describe('the plan of the corner turn on a card', () => {
   it('puts each sender and each part of its band where it belongs', () => {
     const plan = chips.plan({ boards: [5, 9], channels: 4, firstChannel: 100, subbands: 2 });
     // (first input, first channel) of board 5's two subbands, then board 9's.
-    assert.deepEqual([...turnBoxes(plan)], [0, 0, 0, 4, 32, 0, 32, 4]);
+    assert.deepEqual([...fragmentCorners(plan)], [0, 0, 0, 4, 32, 0, 32, 4]);
   });
 
   it("knows LWA-SV's block: 16 boards × 132 channels, 1000 samples in 16 spans of 64", () => {

@@ -1,7 +1,7 @@
 /** The corner turn on a GPU, before any data: which streams it supports, and the constants compiled into it. Pure. */
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
-import { fragmentBox } from '../../core/presence/presence.js';
+import { fragmentRange } from '../../core/presence/presence.js';
 import { powerOfTwoFrom } from '../../core/round-up.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import type { RingPlan } from '../plan.js';
@@ -15,7 +15,7 @@ const MOST_GRID_ROWS = 65_535;
 
 /** Why the GPU kernel does not support these packets; undefined if it does. */
 export function cannotTurn(
-  stream: Pick<StreamPlan, 'holds' | 'type' | 'cell' | 'lanes' | 'format'>,
+  stream: Pick<StreamPlan, 'holds' | 'type' | 'cell' | 'senders' | 'format'>,
   polarisations: 1 | 2,
 ): string | undefined {
   const { cell, type } = stream;
@@ -26,7 +26,7 @@ export function cannotTurn(
     cell.levels === 'symmetric' &&
     ((type === 'ci4' && cell.bits === 4) || (type === 'ci8' && cell.bits === 8));
   if (!isKnown) return `${stream.format} packets of ${cell.bits} bits are turned by the processor`;
-  const splits = stream.lanes.some(
+  const splits = stream.senders.some(
     ({ firstInput, endInput }) => firstInput % polarisations !== 0 || endInput % polarisations !== 0,
   );
   return splits ? 'the polarisations of a station come by senders of their own' : undefined;
@@ -63,10 +63,10 @@ const wideOf = (inputs: number): number => Math.min(WIDE, powerOfTwoFrom(inputs)
 
 /** The launch shape for this many samples, and the number of items it strides over. */
 export function turnLaunch(
-  { cell, lanes, fragments }: Pick<StreamPlan, 'cell' | 'lanes' | 'fragments'>,
+  { cell, senders, fragments }: Pick<StreamPlan, 'cell' | 'senders' | 'fragments'>,
   samples: number,
 ): LaunchShape & { readonly items: number } {
-  const items = lanes.length * fragments * cell.sizes.c * Math.ceil(cell.sizes.a / wideOf(cell.sizes.a));
+  const items = senders.length * fragments * cell.sizes.c * Math.ceil(cell.sizes.a / wideOf(cell.sizes.a));
   return {
     grid: [Math.max(1, Math.ceil(samples / TILE)), Math.min(items, MOST_GRID_ROWS)],
     threads: THREADS,
@@ -74,12 +74,14 @@ export function turnLaunch(
   };
 }
 
-/** boxes : [lane][fragment] (first input, first channel). */
-export const turnBoxes = (stream: Pick<StreamPlan, 'lanes' | 'fragments' | 'samplesPerSlot'>): Int32Array =>
+/** boxes : [sender][fragment] (first input, first channel). */
+export const fragmentCorners = (
+  stream: Pick<StreamPlan, 'senders' | 'fragments' | 'samplesPerSlot'>,
+): Int32Array =>
   Int32Array.from(
-    stream.lanes.flatMap((_, lane) =>
+    stream.senders.flatMap((_, sender) =>
       Array.from({ length: stream.fragments }, (_unused, fragment) => {
-        const { firstInput, firstChannel } = fragmentBox(stream, lane, fragment);
+        const { firstInput, firstChannel } = fragmentRange(stream, sender, fragment);
         return [firstInput, firstChannel];
       }).flat(),
     ),

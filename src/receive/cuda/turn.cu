@@ -1,7 +1,7 @@
 // The corner turn on the GPU: from packet slots as the ring holds them to spectra as every kernel reads them. 4-bit
 // samples stay packed on the bus and are unpacked here; missing packets become zeros, whatever their slot holds.
 //
-// cells : [row = lane, fragment][SLOTS][CELL_BYTES], samples in a cell by the steps of its own order.
+// cells : [row = sender, fragment][SLOTS][CELL_BYTES], samples in a cell by the steps of its own order.
 // presence : [row][rowWords], slot s at bit s mod 32 of word s / 32.
 // boxes : [row] (first input, first channel) of where its samples go.
 // spectra : [c][a][pitch] of (re, im) int8. From `firstSample` of the block, `samples` samples are written at the row's

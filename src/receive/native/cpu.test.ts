@@ -5,7 +5,7 @@ import { allStreams, placesOf, soundPacket } from '../../packets/testing/streams
 import { chips } from '../../packets/chips.js';
 import { damaged } from '../../packets/testing/damage.js';
 import { randomStream } from '../../core/random.js';
-import { verdictOf } from '../../packets/verdict.js';
+import { parseResultOf } from '../../packets/parse-result.js';
 import { ringCases } from '../cases.js';
 import { ReferenceRing } from '../reference.js';
 import { smallPlan, timedPlan } from '../testing/array.js';
@@ -28,7 +28,7 @@ describe('the native ring', { skip }, () => {
     [', with a clock', timedPlan],
   ] as const)
     for (let seed = 1; seed <= 12; seed++) {
-      it(`does what the reference does with a night of random trouble${name}, seed ${seed}`, async () => {
+      it(`does what the reference does with random losses, restarts and jumps${name}, seed ${seed}`, async () => {
         const ring = openNativeRing(plan, 0xaa);
         compareRings(ring, new ReferenceRing(plan, undefined, 0x55), seed, 3000);
         await ring.close();
@@ -55,17 +55,17 @@ describe("the corner turn in C++ is unpackCell's", { skip }, () => {
   }
 });
 
-describe('the native parser says what the decoders say', { skip }, () => {
+describe('the native parser agrees with the decoders', { skip }, () => {
   for (const stream of allStreams) {
     it(stream.plan.format, () => {
       const parse = nativeParser(stream.plan);
       assert.ok(!('what' in parse));
       const sound = placesOf(stream, 4).map((place) => soundPacket(stream, place));
-      for (const packet of sound) assert.deepEqual(parse(packet), verdictOf(packet, stream.plan));
+      for (const packet of sound) assert.deepEqual(parse(packet), parseResultOf(packet, stream.plan));
       for (let k = 0; k < 2000; k++) {
         const random = randomStream(3, stream.plan.format, k);
         const packet = damaged(sound[random.below(sound.length)], random);
-        assert.deepEqual(parse(packet), verdictOf(packet, stream.plan), `packet ${k}`);
+        assert.deepEqual(parse(packet), parseResultOf(packet, stream.plan), `packet ${k}`);
       }
     });
   }

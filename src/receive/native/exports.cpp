@@ -16,7 +16,7 @@ Ring &ringAt(void *ring) {
   return *static_cast<Ring *>(ring);
 }
 
-// plan : format, lanes, fragments, cellBytes, wrapBits, ticksPerSlot, count of numbers
+// plan : format, senders, fragments, cellBytes, wrapBits, ticksPerSlot, count of numbers
 Stream streamFrom(const int64_t *plan, const int64_t *numbers, const int64_t *sources) {
   const Parser *format = parserNumbered(plan[0]);
   require(format != nullptr, "no such packet format");
@@ -28,7 +28,7 @@ Stream streamFrom(const int64_t *plan, const int64_t *numbers, const int64_t *so
 
 }  // namespace
 
-// settings : slotsPerBlock, blocks, window, skipTicks, flushMs, hearingSpan
+// settings : slotsPerBlock, blocks, window, skipTicks, flushMs, activePackets
 CORELLA_EXPORT int32_t corella_ring_open(char *error, const int64_t *plan, const int64_t *numbers,
                                          const int64_t *sources, const int64_t *settings, double tickRateHz,
                                          const int64_t *cells, const int64_t *presence, void **ring) {
@@ -60,18 +60,18 @@ CORELLA_EXPORT int32_t corella_ring_flush(char *error, void *ring) {
   return guarded(error, [&] { ringAt(ring).flush(); });
 }
 
-// told : see Told. state: 1 a block was taken, 0 none is ready, −1 no more will come.
-CORELLA_EXPORT int32_t corella_ring_take(char *error, void *ring, int64_t *told, int32_t *state) {
+// block : see ReadyBlock. state: 1 a block was taken, 0 none is ready, −1 no more will come.
+CORELLA_EXPORT int32_t corella_ring_take(char *error, void *ring, int64_t *block, int32_t *state) {
   return guarded(error, [&] {
     Ring &open = ringAt(ring);
     // Read before taking: blocks that the thread delivered before it ended are then seen.
     const bool ended = open.ended();
-    Told block{};
-    *state = open.take(block) ? 1 : ended ? -1 : 0;
+    ReadyBlock next{};
+    *state = open.take(next) ? 1 : ended ? -1 : 0;
     if (*state != 1) return;
-    const int64_t values[] = {block.index,   block.startTick, block.session,      block.epoch,
-                              block.skipped, block.missing,   block.arrivedUnixNs};
-    std::memcpy(told, values, sizeof values);
+    const int64_t values[] = {next.index,   next.startTick, next.session,      next.epoch,
+                              next.skipped, next.missing,   next.arrivedUnixNs};
+    std::memcpy(block, values, sizeof values);
   });
 }
 
@@ -80,10 +80,10 @@ CORELLA_EXPORT int32_t corella_ring_release(char *error, void *ring, int64_t ind
 }
 
 // facts : free blocks, CPU nanoseconds of the thread, datagrams dropped by the kernel (−1: not reported)
-CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes, int64_t *facts) {
+CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *senders, int64_t *facts) {
   return guarded(error, [&] {
     Ring &open = ringAt(ring);
-    open.account(totals, lanes);
+    open.account(totals, senders);
     facts[0] = open.freeBlocks();
     facts[1] = open.threadNs();
     const int64_t atEnd = open.dropsAtEnd();
@@ -154,19 +154,19 @@ CORELLA_EXPORT int32_t corella_ring_trouble(char *error, void *ring) {
   });
 }
 
-// verdict : code, tick, lane, fragment, session, payloadAt (packets/verdict.ts)
+// result : code, tick, sender, fragment, session, payloadAt (packets/parse-result.ts)
 CORELLA_EXPORT int32_t corella_parse_packet(char *error, const int64_t *plan, const int64_t *numbers,
                                             const int64_t *sources, const uint8_t *datagram, int64_t bytes,
-                                            int64_t *verdict) {
+                                            int64_t *result) {
   return guarded(error, [&] {
     // On the heap with the exact length: a sanitizer detects reads past the end.
     std::unique_ptr<uint8_t[]> copy(new uint8_t[static_cast<size_t>(bytes)]);
     if (bytes > 0) std::memcpy(copy.get(), datagram, static_cast<size_t>(bytes));
     Packet packet;
     const Stream stream = streamFrom(plan, numbers, sources);
-    const Verdict code = stream.parser.parse(stream, copy.get(), bytes, packet);
+    const ParseResult code = stream.parser.parse(stream, copy.get(), bytes, packet);
     const int64_t values[] = {
-        static_cast<int64_t>(code), packet.tick, packet.lane, packet.fragment, packet.epoch, packet.payloadAt};
-    std::memcpy(verdict, values, sizeof values);
+        static_cast<int64_t>(code), packet.tick, packet.sender, packet.fragment, packet.epoch, packet.payloadAt};
+    std::memcpy(result, values, sizeof values);
   });
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lane_clocks.h"
+#include "sender_clocks.h"
 #include "stream.h"
 
 namespace corella::receive {

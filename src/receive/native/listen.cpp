@@ -63,7 +63,7 @@ void Ring::listen(int socket, bool coalesced, int32_t core) {
     flush();
     cpuNs.store(nowNs(CLOCK_THREAD_CPUTIME_ID), std::memory_order_relaxed);
     finished.store(true);
-    tell();
+    notify();
   });
 }
 

@@ -10,13 +10,13 @@ import { emptyPresence, type Presence } from '../../core/presence/presence.js';
 import type { Address } from '../../backend/c-arguments.js';
 import { errorBuffer, loadNative, settle, type NativeLibrary } from '../../backend/cpu/library.js';
 import { planListening, type ListenSettings } from '../listen.js';
-import { blockBytesOf, hearingSpan, type RingPlan } from '../plan.js';
+import { blockBytesOf, activePackets, type RingPlan } from '../plan.js';
 import {
-  laneOutcomes,
+  senderOutcomes,
   outcomes,
   type ArrivedBlock,
   type FedRing,
-  type LaneAccount,
+  type SenderCounts,
   type Outcome,
   type RingAccount,
 } from '../ring.js';
@@ -27,7 +27,7 @@ const PAGE_BYTES = 4096;
 /** Packets, bytes, blocks, skipped blocks, missing packet slots, resyncs, refused resyncs; then outcomes. */
 const TOTALS = 7;
 /** Outcomes, missing packet slots, newest tick, rivals. */
-const LANE_NUMBERS = outcomes.length + 3;
+const SENDER_NUMBERS = outcomes.length + 3;
 const NEVER = -(2n ** 63n);
 
 interface BlockMemory {
@@ -89,11 +89,11 @@ const bindings = (bind: NativeLibrary['function']) => ({
   ),
   flush: bind('int32_t corella_ring_flush(char *error, void *ring)'),
   take: bind(
-    `int32_t corella_ring_take(char *error, void *ring, int64_t *told /*[7]*/, int32_t *state /*[1]*/)`,
+    `int32_t corella_ring_take(char *error, void *ring, int64_t *block /*[7]*/, int32_t *state /*[1]*/)`,
   ),
   release: bind('int32_t corella_ring_release(char *error, void *ring, int64_t index)'),
   account: bind(
-    `int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes,
+    `int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *senders,
       int64_t *facts /*[3]*/)`,
   ),
   listen: bind(`int32_t corella_ring_listen(char *error, void *ring, const int64_t *asked /*[5]*/,
@@ -113,19 +113,19 @@ export function openNativeRing(
   if ('what' in library) refuse('receive', library.what, library.fix);
   const native = bindings(library.function);
   const { stream, slotsPerBlock, blocks, window, skipTicks, flushMs } = plan;
-  const lanes = stream.lanes.length;
+  const senders = stream.senders.length;
   const pages = Array.from({ length: blocks }, () => pagesFor(blockBytesOf(plan), garbage));
   const memory = pages.map(({ cells, address }): BlockMemory => ({
     cells,
     address,
-    presence: emptyPresence(lanes, stream.fragments, slotsPerBlock),
+    presence: emptyPresence(senders, stream.fragments, slotsPerBlock),
   }));
   const error = errorBuffer();
   const call = (code: number): void => {
     settle('receive', code, error);
   };
   const handle: [bigint] = [0n];
-  const settings = [slotsPerBlock, blocks, window, skipTicks, flushMs, hearingSpan(plan)].map(BigInt);
+  const settings = [slotsPerBlock, blocks, window, skipTicks, flushMs, activePackets(plan)].map(BigInt);
   call(
     native.open(
       error,
@@ -139,18 +139,18 @@ export function openNativeRing(
   );
   let open: Address<'corella_ring'> | undefined = handle[0] as Address<'corella_ring'>;
   const ring = (): Address<'corella_ring'> => open ?? refuse('receive', 'the ring is closed');
-  const told = new BigInt64Array(7);
+  const block = new BigInt64Array(7);
   const state = new Int32Array(1);
   const outcome = new Int32Array(1);
   const totals = new BigInt64Array(TOTALS + outcomes.length);
-  const laneNumbers = new BigInt64Array(lanes * LANE_NUMBERS);
+  const senderNumbers = new BigInt64Array(senders * SENDER_NUMBERS);
   const facts = new BigInt64Array(3);
   /** The final counts, available after the ring is closed. */
   const account = (): void => {
-    if (open !== undefined) call(native.account(error, open, totals, laneNumbers, facts));
+    if (open !== undefined) call(native.account(error, open, totals, senderNumbers, facts));
   };
   const describe = (): ArrivedBlock => {
-    const [index, startTick, session, epoch, skipped, missing, arrivedUnixNs] = told;
+    const [index, startTick, session, epoch, skipped, missing, arrivedUnixNs] = block;
     let released = false;
     return {
       ...memory[Number(index)],
@@ -180,7 +180,7 @@ export function openNativeRing(
     },
     take: () => {
       if (open === undefined) return undefined;
-      call(native.take(error, open, told, state));
+      call(native.take(error, open, block, state));
       return state[0] === 1 ? describe() : undefined;
     },
     ended: () => open === undefined || state[0] === -1,
@@ -190,7 +190,7 @@ export function openNativeRing(
     },
     account: () => {
       account();
-      return accountOf(totals, laneNumbers, lanes);
+      return accountOf(totals, senderNumbers, senders);
     },
     threadFacts: () => {
       account();
@@ -241,7 +241,7 @@ export function openNativeRing(
   };
 }
 
-function accountOf(totals: BigInt64Array, laneNumbers: BigInt64Array, lanes: number): RingAccount {
+function accountOf(totals: BigInt64Array, senderNumbers: BigInt64Array, senders: number): RingAccount {
   const [packets, bytes, blocks, skippedBlocks, missingCells, resyncs, refusedResyncs] = [
     ...totals.subarray(0, TOTALS),
   ].map(Number);
@@ -262,11 +262,11 @@ function accountOf(totals: BigInt64Array, laneNumbers: BigInt64Array, lanes: num
     resyncs,
     refusedResyncs,
     outcomes: named(outcomes, totals.subarray(TOTALS)),
-    lanes: Array.from({ length: lanes }, (_, lane): LaneAccount => {
-      const numbers = laneNumbers.subarray(lane * LANE_NUMBERS, (lane + 1) * LANE_NUMBERS);
+    senders: Array.from({ length: senders }, (_, sender): SenderCounts => {
+      const numbers = senderNumbers.subarray(sender * SENDER_NUMBERS, (sender + 1) * SENDER_NUMBERS);
       const newest = numbers[outcomes.length + 1];
       return {
-        outcomes: named(laneOutcomes, numbers),
+        outcomes: named(senderOutcomes, numbers),
         missingCells: Number(numbers[outcomes.length]),
         newestTick: newest === NEVER ? undefined : newest,
         rivals: Number(numbers[outcomes.length + 2]),

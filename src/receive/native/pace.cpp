@@ -169,11 +169,11 @@ void sendShare(const Turn &turn, int fd, bool offload, Share &share) {
 }  // namespace
 
 // sizes : each, packets a slot, first slot, slots, first tick, ticks a slot, bits of the clock, start in ns of
-//         CLOCK_MONOTONIC, sockets, fields, offload. told : packets sent, most nanoseconds behind. Returns when the
+//         CLOCK_MONOTONIC, sockets, fields, offload. totals : packets sent, most nanoseconds behind. Returns when the
 //         last slot was sent, so it is called off the event loop.
 CORELLA_EXPORT int32_t corella_sender_pace(char *error, const int32_t *descriptors, uint8_t *datagrams,
                                            const uint8_t *left, const uint64_t *bases, const int64_t *fields,
-                                           const int64_t *sizes, double slotNs, int64_t *told) {
+                                           const int64_t *sizes, double slotNs, int64_t *totals) {
   return guarded(error, [&] {
     Turn turn{datagrams, left,     bases,    {},       sizes[0], sizes[1], sizes[2],
               sizes[3],  sizes[4], sizes[5], sizes[7], 0,        slotNs};
@@ -200,11 +200,11 @@ CORELLA_EXPORT int32_t corella_sender_pace(char *error, const int32_t *descripto
     for (size_t n = 1; n < shares.size(); n++) threads.emplace_back(work, n);
     work(0);
     for (std::thread &thread : threads) thread.join();
-    told[0] = told[1] = 0;
+    totals[0] = totals[1] = 0;
     for (const Share &share : shares) {
       if (!share.fault.empty()) throw Refusal(share.fault);
-      told[0] += share.sent;
-      told[1] = std::max(told[1], share.behindNs);
+      totals[0] += share.sent;
+      totals[1] = std::max(totals[1], share.behindNs);
     }
   });
 }

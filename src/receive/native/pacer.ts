@@ -15,9 +15,9 @@ import type { NativeSenderOptions } from './sender.js';
 /** Slots of packets, ready to send except for their times. */
 export interface PackedSlots {
   readonly slots: number;
-  /** datagrams : [slot][lane][fragment][bytes] */
+  /** datagrams : [slot][sender][fragment][bytes] */
   readonly datagrams: Uint8Array;
-  /** left : [slot][lane][fragment], 1 where the recording has a gap and nothing is sent. */
+  /** left : [slot][sender][fragment], 1 where the recording has a gap and nothing is sent. */
   readonly left?: Uint8Array;
 }
 
@@ -59,10 +59,10 @@ export const canPace = (): boolean => process.platform === 'linux' && !('what' i
 export function packetsOfTickZero(plan: StreamPlan, session: bigint | undefined): Uint8Array[] {
   const format = packetFormatNamed(plan.format);
   const payload = new Uint8Array(plan.cellBytes);
-  return plan.sources.flatMap((_, lane) =>
+  return plan.sources.flatMap((_, sender) =>
     Array.from({ length: plan.fragments }, (_one, fragment) =>
       format.encode(
-        { tick: 0n, lane, fragment, ...(session === undefined ? {} : { session }) },
+        { tick: 0n, sender, fragment, ...(session === undefined ? {} : { session }) },
         payload,
         plan,
       ),
@@ -91,7 +91,7 @@ export function openPacedSender(options: PacedSenderOptions): PacedSender {
   const pace = library.function(
     `int32_t corella_sender_pace(char *error, const int32_t *descriptors, uint8_t *datagrams,
       const uint8_t *left, const uint64_t *bases, const int64_t *fields, const int64_t *sizes,
-      double slotNs, int64_t *told /*[2]*/)`,
+      double slotNs, int64_t *totals /*[2]*/)`,
   );
   const close = library.function('int32_t corella_sender_close(char *error, int32_t descriptor)');
   const { plan, to, sendBufferBytes = 2 ** 23, hops = 4, offload = 'on' } = options;
@@ -146,18 +146,18 @@ export function openPacedSender(options: PacedSenderOptions): PacedSender {
         startNs,
         ...[sockets, fields.length, offload === 'on' ? 1 : 0].map(BigInt),
       ]);
-      const told = new BigInt64Array(2);
+      const totals = new BigInt64Array(2);
       const sending = new Promise<number>((resolve, reject) => {
         const done = (fault: unknown, code: number): void => {
           if (fault instanceof Error) reject(fault);
           else resolve(code);
         };
         const left = packed.left ?? NULL;
-        pace.async(error, descriptors, packed.datagrams, left, bases, table, sizes, slotNs, told, done);
+        pace.async(error, descriptors, packed.datagrams, left, bases, table, sizes, slotNs, totals, done);
       });
       underWay = sending.catch(() => undefined);
       settle('send', await sending, error);
-      return { sent: Number(told[0]), behindNs: Number(told[1]) };
+      return { sent: Number(totals[0]), behindNs: Number(totals[1]) };
     },
     close: async () => {
       if (state === 'closed') return;

@@ -14,20 +14,20 @@ static int64_t saturated(int64_t tick, int64_t more) { return tick > INT64_MAX -
 Ring::Ring(Stream named, Settings settings, const int64_t *cellAddresses, const int64_t *presenceAddresses)
     : stream(std::move(named)),
       plan(settings),
-      cells(int64_t(stream.lanes) * stream.fragments * settings.slotsPerBlock),
+      cells(int64_t(stream.senders) * stream.fragments * settings.slotsPerBlock),
       blockTicks(settings.slotsPerBlock * stream.ticksPerSlot),
       rowWords((settings.slotsPerBlock + 63) / 64),
-      clocks(stream.lanes, blockTicks, settings.hearingSpan),
+      clocks(stream.senders, blockTicks, settings.activePackets),
       jumps(stream.parser, settings.tickRateHz, blockTicks, settings.skipTicks, settings.window, cells),
       totals(TOTALS),
       outcomes(OUTCOMES),
-      laneNumbers(static_cast<size_t>(stream.lanes) * LANE_NUMBERS) {
+      senderNumbers(static_cast<size_t>(stream.senders) * SENDER_NUMBERS) {
   for (int32_t n = 0; n < plan.blocks; n++) {
     cellMemory.push_back(reinterpret_cast<uint8_t *>(cellAddresses[n]));
     presenceMemory.push_back(reinterpret_cast<uint64_t *>(presenceAddresses[n]));
   }
   for (int32_t n = plan.blocks; n-- > 0;) free.push_back(n);
-  for (int32_t lane = 0; lane < stream.lanes; lane++) laneNumbers[size_t(lane) * LANE_NUMBERS + LANE_NEWEST] = NEVER;
+  for (int32_t sender = 0; sender < stream.senders; sender++) senderNumbers[size_t(sender) * SENDER_NUMBERS + SENDER_NEWEST] = NEVER;
 }
 
 int Ring::openWake() {
@@ -51,19 +51,19 @@ Outcome Ring::feed(const uint8_t *datagram, int64_t bytes, int64_t unixNs) {
   add(totals[BYTES], bytes);
   Packet packet;
   Outcome outcome = Outcome::invalid;
-  bool hasLane = false;
+  bool hasSender = false;
   switch (stream.parser.parse(stream, datagram, bytes, packet)) {
-    case Verdict::placed:
+    case ParseResult::placed:
       outcome = place(packet, datagram + packet.payloadAt, unixNs);
-      hasLane = true;
+      hasSender = true;
       break;
-    case Verdict::control: outcome = Outcome::control; break;
-    case Verdict::invalid: outcome = Outcome::invalid; break;
-    case Verdict::unknownSource: outcome = Outcome::unknownSource; break;
-    case Verdict::misaligned: outcome = Outcome::misaligned; break;
+    case ParseResult::control: outcome = Outcome::control; break;
+    case ParseResult::invalid: outcome = Outcome::invalid; break;
+    case ParseResult::unknownSource: outcome = Outcome::unknownSource; break;
+    case ParseResult::misaligned: outcome = Outcome::misaligned; break;
   }
   add(outcomes[static_cast<size_t>(outcome)]);
-  if (hasLane) add(laneNumbers[size_t(packet.lane) * LANE_NUMBERS + static_cast<size_t>(outcome)]);
+  if (hasSender) add(senderNumbers[size_t(packet.sender) * SENDER_NUMBERS + static_cast<size_t>(outcome)]);
   return outcome;
 }
 
@@ -82,7 +82,7 @@ Outcome Ring::place(const Packet &packet, const uint8_t *payload, int64_t unixNs
   if (number - first >= plan.window) return Outcome::early;
   jumps.came(unixNs);
   Open &block = open[static_cast<size_t>(number - first)];
-  const int64_t row = int64_t(packet.lane) * stream.fragments + packet.fragment;
+  const int64_t row = int64_t(packet.sender) * stream.fragments + packet.fragment;
   const int64_t slot = moment.tick % blockTicks / stream.ticksPerSlot;
   const int64_t word = row * rowWords + (slot >> 6);
   const uint64_t bit = uint64_t(1) << (slot & 63);
@@ -95,7 +95,7 @@ Outcome Ring::place(const Packet &packet, const uint8_t *payload, int64_t unixNs
   presenceMemory[size_t(block.index)][word] |= bit;
   std::memcpy(cellMemory[size_t(block.index)] + (row * plan.slotsPerBlock + slot) * stream.cellBytes, payload,
               size_t(stream.cellBytes));
-  Counter &newest = laneNumbers[size_t(packet.lane) * LANE_NUMBERS + LANE_NEWEST];
+  Counter &newest = senderNumbers[size_t(packet.sender) * SENDER_NUMBERS + SENDER_NEWEST];
   if (moment.tick > newest.load(std::memory_order_relaxed)) newest.store(moment.tick, std::memory_order_relaxed);
   return Outcome::placed;
 }
@@ -105,7 +105,7 @@ bool Ring::follow(const Packet &packet, int64_t unixNs, Moment &moment) {
   if (!jumps.isDated(moment)) return false;
   if (open.empty()) {
     head = moment;
-    clocks.believe(packet.lane, head);
+    clocks.believe(packet.sender, head);
     startAt(windowFor(packet.tick / blockTicks));
     return true;
   }
@@ -113,8 +113,8 @@ bool Ring::follow(const Packet &packet, int64_t unixNs, Moment &moment) {
     const int64_t turn = int64_t(1) << stream.wrapBits, ahead = (packet.tick - head.tick) & (turn - 1);
     moment.tick = head.tick + (ahead >= turn / 2 ? ahead - turn : ahead);
   }
-  const bool isMoved = clocks.hear(packet.lane, moment);
-  if (clocks.heardRival) add(laneNumbers[size_t(packet.lane) * LANE_NUMBERS + LANE_RIVALS]);
+  const bool isMoved = clocks.follow(packet.sender, moment);
+  if (clocks.isOtherClock) add(senderNumbers[size_t(packet.sender) * SENDER_NUMBERS + SENDER_OTHER_CLOCKS]);
   if (!isMoved) return true;
   const int64_t before = session;
   Moment median = head;
@@ -201,8 +201,8 @@ void Ring::skip(int64_t blocks) {
   skipped += blocks;
   add(totals[SKIPPED_BLOCKS], blocks);
   add(totals[MISSING_CELLS], blocks * cells);
-  for (int32_t lane = 0; lane < stream.lanes; lane++)
-    add(laneNumbers[size_t(lane) * LANE_NUMBERS + LANE_MISSING], blocks * (cells / stream.lanes));
+  for (int32_t sender = 0; sender < stream.senders; sender++)
+    add(senderNumbers[size_t(sender) * SENDER_NUMBERS + SENDER_MISSING], blocks * (cells / stream.senders));
 }
 
 void Ring::handOn(Open &block) {
@@ -211,9 +211,9 @@ void Ring::handOn(Open &block) {
     return;
   }
   const int64_t missing = cells - block.placed;
-  for (int32_t lane = 0; missing > 0 && lane < stream.lanes; lane++) {
+  for (int32_t sender = 0; missing > 0 && sender < stream.senders; sender++) {
     int64_t missed = 0;
-    for (int64_t row = int64_t(lane) * stream.fragments; row < int64_t(lane + 1) * stream.fragments; row++) {
+    for (int64_t row = int64_t(sender) * stream.fragments; row < int64_t(sender + 1) * stream.fragments; row++) {
       const uint64_t *bits = presenceMemory[size_t(block.index)] + row * rowWords;
       uint8_t *start = cellMemory[size_t(block.index)] + row * plan.slotsPerBlock * stream.cellBytes;
       for (int64_t slot = 0; slot < plan.slotsPerBlock; slot++) {
@@ -222,24 +222,24 @@ void Ring::handOn(Open &block) {
         missed++;
       }
     }
-    add(laneNumbers[size_t(lane) * LANE_NUMBERS + LANE_MISSING], missed);
+    add(senderNumbers[size_t(sender) * SENDER_NUMBERS + SENDER_MISSING], missed);
   }
   add(totals[MISSING_CELLS], missing);
   add(totals[BLOCKS]);
-  const Told told = {block.index, block.number * blockTicks, session, head.epoch, skipped,
+  const ReadyBlock next = {block.index, block.number * blockTicks, session, head.epoch, skipped,
                      missing,     block.arrivedUnixNs};
   skipped = 0;
   handedOn = true;
   {
     std::lock_guard<std::mutex> lock(guard);
-    ready.push_back(told);
+    ready.push_back(next);
   }
   block.index = -1;
   block.placed = 0;
-  tell();
+  notify();
 }
 
-void Ring::tell() {
+void Ring::notify() {
 #if defined(MSG_NOSIGNAL)
   // A full pipe already wakes the reader.
   const char one = 1;
@@ -255,14 +255,14 @@ int64_t Ring::takeMemory() {
     index = free.back();
     free.pop_back();
   }
-  std::memset(presenceMemory[size_t(index)], 0, size_t(stream.lanes) * stream.fragments * rowWords * 8);
+  std::memset(presenceMemory[size_t(index)], 0, size_t(stream.senders) * stream.fragments * rowWords * 8);
   return index;
 }
 
-bool Ring::take(Told &told) {
+bool Ring::take(ReadyBlock &next) {
   std::lock_guard<std::mutex> lock(guard);
   if (ready.empty()) return false;
-  told = ready.front();
+  next = ready.front();
   ready.pop_front();
   return true;
 }
@@ -282,10 +282,10 @@ std::string Ring::trouble() {
   return problem;
 }
 
-void Ring::account(int64_t *all, int64_t *lanes) const {
+void Ring::account(int64_t *all, int64_t *senders) const {
   for (int n = 0; n < TOTALS; n++) all[n] = totals[size_t(n)].load(std::memory_order_relaxed);
   for (int n = 0; n < OUTCOMES; n++) all[TOTALS + n] = outcomes[size_t(n)].load(std::memory_order_relaxed);
-  for (size_t n = 0; n < laneNumbers.size(); n++) lanes[n] = laneNumbers[n].load(std::memory_order_relaxed);
+  for (size_t n = 0; n < senderNumbers.size(); n++) senders[n] = senderNumbers[n].load(std::memory_order_relaxed);
 }
 
 }  // namespace corella::receive

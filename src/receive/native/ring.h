@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "jumps.h"
-#include "lane_clocks.h"
+#include "sender_clocks.h"
 #include "stream.h"
 
 namespace corella::receive {
@@ -33,19 +33,19 @@ constexpr int OUTCOMES = 10;
 /** Counters of a whole ring; outcomes follow them. */
 enum Total : int32_t { PACKETS, BYTES, BLOCKS, SKIPPED_BLOCKS, MISSING_CELLS, RESYNCS, REFUSED_RESYNCS, TOTALS };
 /** Counters of a source, after its outcomes. */
-enum LaneNumber : int32_t { LANE_MISSING = OUTCOMES, LANE_NEWEST, LANE_RIVALS, LANE_NUMBERS };
+enum SenderNumber : int32_t { SENDER_MISSING = OUTCOMES, SENDER_NEWEST, SENDER_OTHER_CLOCKS, SENDER_NUMBERS };
 
 struct Settings {
   int32_t slotsPerBlock, blocks, window;
   int64_t skipTicks;
   int32_t flushMs;
-  int64_t hearingSpan;
+  int64_t activePackets;
   /** 0 if unknown. */
   double tickRateHz;
 };
 
 /** The description of a block for the consumer: int64 each, in this order (native-ring.ts). */
-struct Told {
+struct ReadyBlock {
   int64_t index, startTick, session, epoch, skipped, missing, arrivedUnixNs;
 };
 
@@ -63,10 +63,10 @@ class Ring {
   void flush();
 
   /** From any thread. */
-  bool take(Told &told);
+  bool take(ReadyBlock &block);
   void release(int64_t index);
   int64_t freeBlocks();
-  void account(int64_t *totals, int64_t *lanes) const;
+  void account(int64_t *totals, int64_t *senders) const;
 
   /** Receives on a socket, on its own thread, until stopped; then delivers the open blocks. */
   void listen(int socket, bool coalesced, int32_t core);
@@ -107,7 +107,7 @@ class Ring {
   void handOnAll();
   void skip(int64_t blocks);
   int64_t takeMemory();
-  void tell();
+  void notify();
   void receive(bool coalesced);
   int64_t windowFor(int64_t number) const { return std::max<int64_t>(0, number - (plan.window - 2)); }
   int64_t masked(int64_t tick) const {
@@ -117,9 +117,9 @@ class Ring {
   const int64_t cells, blockTicks, rowWords;
   std::vector<uint8_t *> cellMemory;
   std::vector<uint64_t *> presenceMemory;
-  LaneClocks clocks;
+  SenderClocks clocks;
   Jumps jumps;
-  std::vector<Counter> totals, outcomes, laneNumbers;
+  std::vector<Counter> totals, outcomes, senderNumbers;
 
   std::vector<Open> open;  // consecutive blocks from `first`; empty before the first packet
   int64_t first = 0;
@@ -130,7 +130,7 @@ class Ring {
 
   std::mutex guard;
   std::vector<int64_t> free;
-  std::deque<Told> ready;
+  std::deque<ReadyBlock> ready;
   std::string problem;
   int wake[2] = {-1, -1};
   int fd = -1;

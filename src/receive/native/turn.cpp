@@ -1,4 +1,4 @@
-// The corner turn: cells [lane][fragment][slot] to [c][a][t], with zeros for missing packets (turn.ts).
+// The corner turn: cells [sender][fragment][slot] to [c][a][t], with zeros for missing packets (turn.ts).
 #include <cstring>
 #include <vector>
 
@@ -10,11 +10,11 @@ namespace {
 
 /** TypeScript passes these in this order (native/turn.ts). */
 struct Shape {
-  int64_t lanes, fragments, slotsPerBlock, firstSlot, endSlot, cellBytes, inputs, samplesPerSlot;
+  int64_t senders, fragments, slotsPerBlock, firstSlot, endSlot, cellBytes, inputs, samplesPerSlot;
   int64_t sizeC, sizeT, sizeA, stepC, stepT, stepA;  // steps in samples
   int64_t elements, bits, lowestFirst, tableEach;    // numbers per byte in the table; 0: a number is longer than a byte
   int64_t nibbles;                                   // 1: bytes are (re, im) of 4 bits; lowest level becomes the next
-  int64_t firstLane, endLane;                        // range of this call: several calls share a block
+  int64_t firstSender, endSender;                        // range of this call: several calls share a block
 };
 
 /** The elements of a cell, in memory order. */
@@ -87,9 +87,9 @@ void turnNibbles(const Shape &shape, const int64_t *boxes, const uint8_t *cells,
   const std::vector<uint8_t> nothing(static_cast<size_t>(shape.cellBytes));
   constexpr int64_t LINE = 64;
   const uint8_t *spectra[LINE];
-  for (int64_t row = shape.firstLane * shape.fragments; row < shape.endLane * shape.fragments; row++) {
-    const int64_t lane = row / shape.fragments;
-    const int64_t firstChannel = boxes[2 * lane + 1] + row % shape.fragments * shape.sizeC;
+  for (int64_t row = shape.firstSender * shape.fragments; row < shape.endSender * shape.fragments; row++) {
+    const int64_t sender = row / shape.fragments;
+    const int64_t firstChannel = boxes[2 * sender + 1] + row % shape.fragments * shape.sizeC;
     for (int64_t line = 0; line < slots; line += LINE) {
       const int64_t many = slots - line < LINE ? slots - line : LINE;
       for (int64_t k = 0; k < LINE; k++) {
@@ -99,7 +99,7 @@ void turnNibbles(const Shape &shape, const int64_t *boxes, const uint8_t *cells,
       }
       for (int64_t at = 0; at < shape.sizeC * shape.sizeA; at += 16) {
         const int64_t c = at / shape.sizeA, a = at % shape.sizeA;
-        uint8_t *to = target + ((firstChannel + c) * shape.inputs + boxes[2 * lane] + a) * slots + line;
+        uint8_t *to = target + ((firstChannel + c) * shape.inputs + boxes[2 * sender] + a) * slots + line;
         for (int64_t from = 0; from < many; from += 16) {
           Bytes16 rows[16];
           for (int k = 0; k < 16; k++) {
@@ -127,9 +127,9 @@ void turn(const Shape &shape, const int64_t *boxes, const uint8_t *cells, const 
   constexpr int64_t TILE = 64;
   const int64_t numbers = shape.sizeC * shape.sizeT * shape.sizeA * shape.elements;
   std::vector<Element> tile(static_cast<size_t>(TILE * numbers));
-  for (int64_t row = shape.firstLane * shape.fragments; row < shape.endLane * shape.fragments; row++) {
-    const int64_t lane = row / shape.fragments, fragment = row % shape.fragments;
-    const int64_t firstInput = boxes[2 * lane], firstChannel = boxes[2 * lane + 1] + fragment * channelsEach;
+  for (int64_t row = shape.firstSender * shape.fragments; row < shape.endSender * shape.fragments; row++) {
+    const int64_t sender = row / shape.fragments, fragment = row % shape.fragments;
+    const int64_t firstInput = boxes[2 * sender], firstChannel = boxes[2 * sender + 1] + fragment * channelsEach;
     for (int64_t from = 0; from < slots; from += TILE) {
       const int64_t many = slots - from < TILE ? slots - from : TILE;
       for (int64_t k = 0; k < many; k++) {

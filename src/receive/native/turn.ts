@@ -15,7 +15,7 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
       const uint8_t *cells, const void *presence, const void *table, const int64_t *levels,
       void *target)`,
   );
-  const { cell, lanes, fragments, cellBytes, inputs, samplesPerSlot, channels } = stream;
+  const { cell, senders, fragments, cellBytes, inputs, samplesPerSlot, channels } = stream;
   const { bits, sizes } = cell;
   const steps = stepsOf(cell);
   const elements = elementsOf(stream);
@@ -28,7 +28,7 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
   const turnOf = cell.code === 'offset' ? [2 ** (bits - 1), 0] : [2 ** bits, 2 ** (bits - 1)];
   if (isWide && cell.levels === 'symmetric') throw new Error('corner turn: symmetric levels of wide numbers');
   const boxes = BigInt64Array.from(
-    lanes.flatMap(({ firstInput, firstChannel }) => [firstInput, firstChannel]),
+    senders.flatMap(({ firstInput, firstChannel }) => [firstInput, firstChannel]),
     BigInt,
   );
   return async (block, { first, end }, target) => {
@@ -37,7 +37,7 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
       throw new Error(`corner turn: ${target.length} elements for slots ${first} to ${end}`);
     }
     const shape = [
-      lanes.length,
+      senders.length,
       fragments,
       slotsPerBlock,
       first,
@@ -57,11 +57,11 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
       each,
       stream.type === 'ci4' ? 1 : 0,
     ];
-    const part = async (firstLane: number, endLane: number): Promise<void> => {
+    const part = async (firstSender: number, endSender: number): Promise<void> => {
       const error = errorBuffer();
       const args = [
         error,
-        BigInt64Array.from([...shape, firstLane, endLane], BigInt),
+        BigInt64Array.from([...shape, firstSender, endSender], BigInt),
         boxes,
         sample.BYTES_PER_ELEMENT,
         block.cells,
@@ -78,8 +78,8 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
       });
       settle('corner turn', code, error);
     };
-    const parts = target.byteLength < SHARED_BYTES ? 1 : Math.min(SHARES, lanes.length);
-    const edges = Array.from({ length: parts + 1 }, (_, n) => Math.floor((n * lanes.length) / parts));
-    await Promise.all(edges.slice(1).map((endLane, n) => part(edges[n], endLane)));
+    const parts = target.byteLength < SHARED_BYTES ? 1 : Math.min(SHARES, senders.length);
+    const edges = Array.from({ length: parts + 1 }, (_, n) => Math.floor((n * senders.length) / parts));
+    await Promise.all(edges.slice(1).map((endSender, n) => part(edges[n], endSender)));
   };
 }

@@ -37,7 +37,7 @@ export function needsOf(datagramBytes: number, packetsPerS: number): NetworkNeed
 
 /** The length as a sender writes it. */
 export function datagramBytesOf(stream: StreamPlan): number {
-  const place = { tick: 0n, lane: 0, fragment: 0, session: 1n };
+  const place = { tick: 0n, sender: 0, fragment: 0, session: 1n };
   return packetFormatNamed(stream.format).encode(place, new Uint8Array(stream.cellBytes), stream).length;
 }
 

@@ -6,7 +6,7 @@ import { inTemporaryFolder } from '../../core/testing/temporary-folder.js';
 import { chips } from '../../packets/chips.js';
 import { networkFacts } from './facts.js';
 import { bufferRefusal, memoryRefusal, mtuRefusal, needsOf, needsOfStream } from './needs.js';
-import { judge } from './report.js';
+import { checkNetwork } from './report.js';
 
 const lwasv = chips.plan({
   boards: Array.from({ length: 16 }, (_, n) => n + 1),
@@ -52,7 +52,7 @@ describe('what a stream needs of the network', () => {
     assert.ok(memoryRefusal(81, 100));
   });
 
-  it('a telescope against a machine, each fault with what mends it', () => {
+  it('a telescope against a machine, each fault with its fix', () => {
     const facts = {
       interfaces: [card],
       receiveBufferMostBytes: 212_992,
@@ -62,19 +62,19 @@ describe('what a stream needs of the network', () => {
       bufferErrors: 0,
     };
     const rate = { name: 'x', part: 'y', datagramBytes: 4240, packetsPerS: 400_000 };
-    const verdict = judge(facts, rate);
+    const check = checkNetwork(facts, rate);
     assert.deepEqual(
-      verdict.against.map(({ what }) => what.split(' ')[0]),
+      check.against.map(({ what }) => what.split(' ')[0]),
       ['net.core.rmem_max', 'packets', '13.6'],
     );
     const fit = { ...card, mtu: 9000, speedBitsPerS: 100e9 };
-    assert.deepEqual(judge({ ...facts, interfaces: [card, fit], mayForce: true }, rate).against, []);
+    assert.deepEqual(checkNetwork({ ...facts, interfaces: [card, fit], mayForce: true }, rate).against, []);
     assert.equal(needsOf(100, 10).askedBufferBytes, 2 ** 22);
   });
 });
 
 describe('what the network is', () => {
-  it('as Linux tells it', () =>
+  it('as Linux reports it', () =>
     inTemporaryFolder('network', (root) => {
       const files = {
         'sys/class/net/eth1/mtu': '9000\n',

@@ -4,14 +4,14 @@ import type { NetworkFacts } from './facts.js';
 import { bufferFix, mtuRefusal, needsOf, type NetworkNeeds } from './needs.js';
 import type { TelescopeRate } from './telescopes.js';
 
-export interface TelescopeVerdict extends NetworkNeeds {
+export interface NetworkCheck extends NetworkNeeds {
   readonly name: string;
   readonly part: string;
   /** Each problem with the line that fixes it; empty if there are none. */
   readonly against: readonly { readonly what: string; readonly fix: string }[];
 }
 
-export function judge(facts: NetworkFacts, rate: TelescopeRate): TelescopeVerdict {
+export function checkNetwork(facts: NetworkFacts, rate: TelescopeRate): NetworkCheck {
   const needs = needsOf(rate.datagramBytes, rate.packetsPerS);
   const most = facts.receiveBufferMostBytes;
   const against: { what: string; fix: string }[] = [];

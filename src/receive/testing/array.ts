@@ -5,14 +5,14 @@ import { rational } from '../../core/clock/rational.js';
 import { speadFeng } from '../../packets/spead/feng.js';
 import { randomStream } from '../../core/random.js';
 
-export const LANES = 4;
+export const SENDERS = 4;
 export const SLOTS = 8;
 export const FRAGMENTS = 2;
 export const CELL_BYTES = 64;
 export const TICKS = 1024;
 /** Packet slots of a block; of one source. */
-export const CELLS = LANES * FRAGMENTS * SLOTS;
-export const LANE_CELLS = FRAGMENTS * SLOTS;
+export const CELLS = SENDERS * FRAGMENTS * SLOTS;
+export const SENDER_CELLS = FRAGMENTS * SLOTS;
 /** Slots per cycle of the 48-bit clock. */
 export const TURN_SLOTS = 2 ** 48 / TICKS;
 
@@ -36,21 +36,21 @@ export const timedPlan: RingPlan = planRing(
 );
 
 export interface Cell {
-  readonly lane: number;
+  readonly sender: number;
   /** On the sender's clock, including whole cycles. */
   readonly slot: number;
   readonly fragment: number;
 }
 
 /** Never zero, so that it cannot be mistaken for a gap. */
-export const payloadByte = ({ lane, slot, fragment }: Cell): number =>
-  (((slot % TURN_SLOTS) * 31 + lane * 7 + fragment * 3) % 255) + 1;
+export const payloadByte = ({ sender, slot, fragment }: Cell): number =>
+  (((slot % TURN_SLOTS) * 31 + sender * 7 + fragment * 3) % 255) + 1;
 
 export const packetOf = (cell: Cell, byte = payloadByte(cell)): Uint8Array =>
   speadFeng.encode(
     {
       tick: BigInt.asUintN(48, BigInt(cell.slot) * BigInt(TICKS)),
-      lane: cell.lane,
+      sender: cell.sender,
       fragment: cell.fragment,
     },
     new Uint8Array(CELL_BYTES).fill(byte),
@@ -61,8 +61,8 @@ export const packetOf = (cell: Cell, byte = payloadByte(cell)): Uint8Array =>
 export function cellsBetween(first: number, end: number): Cell[] {
   const cells: Cell[] = [];
   for (let slot = first; slot < end; slot++) {
-    for (let lane = 0; lane < LANES; lane++) {
-      for (let fragment = 0; fragment < FRAGMENTS; fragment++) cells.push({ lane, slot, fragment });
+    for (let sender = 0; sender < SENDERS; sender++) {
+      for (let fragment = 0; fragment < FRAGMENTS; fragment++) cells.push({ sender, slot, fragment });
     }
   }
   return cells;

@@ -12,7 +12,7 @@ export async function captureOf(
   packets: readonly Uint8Array[],
   arrivedS: (n: number) => number = () => 0,
 ): Promise<string> {
-  const path = join(folder, 'night.pcap');
+  const path = join(folder, 'run.pcap');
   const chunks: Uint8Array[] = [];
   const writer = writeCapture({
     write: (bytes) => {

@@ -16,31 +16,31 @@ const plan = planRing(
   { slotsPerBlock: 4, blocks: 8, window: 3, skipTicks: 80 },
 );
 const SYNC = 1_700_000_000;
-const packet = (lane: number, slot: number, sync = SYNC): Uint8Array =>
+const packet = (sender: number, slot: number, sync = SYNC): Uint8Array =>
   snap2.encode(
-    { tick: BigInt(slot), lane, fragment: 0, session: BigInt(sync) },
-    new Uint8Array(plan.stream.cellBytes).fill(1 + ((slot * 7 + lane) % 250)),
+    { tick: BigInt(slot), sender, fragment: 0, session: BigInt(sync) },
+    new Uint8Array(plan.stream.cellBytes).fill(1 + ((slot * 7 + sender) % 250)),
     plan.stream,
   );
-const packets = (first: number, end: number, syncOf: (lane: number) => number = () => SYNC): Uint8Array[] =>
+const packets = (first: number, end: number, syncOf: (sender: number) => number = () => SYNC): Uint8Array[] =>
   Array.from({ length: end - first }, (_, k) => first + k).flatMap((slot) =>
-    [0, 1, 2].map((lane) => packet(lane, slot, syncOf(lane))),
+    [0, 1, 2].map((sender) => packet(sender, slot, syncOf(sender))),
   );
 
 const byEpoch: readonly RingCase[] = [
   {
-    name: 'a board that counts from another second is nobody to be averaged with',
+    name: 'a board that counts from another second is left out of the median',
     plan,
-    steps: [packets(100, 108, (lane) => (lane === 1 ? SYNC + 1 : SYNC))],
+    steps: [packets(100, 108, (sender) => (sender === 1 ? SYNC + 1 : SYNC))],
     blocks: [
       [100, 4, 0, 0],
       [104, 4, 0, 0],
     ],
     outcomes: { other_epoch: 8 },
-    lanes: { 1: { other_epoch: 8 } },
+    senders: { 1: { other_epoch: 8 } },
   },
   {
-    name: 'all boards are set anew at the same numbers: a new session once most of them agree',
+    name: 'all boards are reset at the same numbers: a new session once most of them agree',
     plan,
     // At slot 108 all three are unknown; at 109 board 0 confirms, then board 1: two of three.
     steps: [packets(100, 108), packets(108, 116, () => SYNC + 60)],
@@ -62,7 +62,7 @@ const byEpoch: readonly RingCase[] = [
       [104, 0, 0, 0],
     ],
     outcomes: { other_epoch: 1 },
-    lanes: { 0: { other_epoch: 1 } },
+    senders: { 0: { other_epoch: 1 } },
   },
 ];
 
@@ -70,7 +70,7 @@ const byEpoch: readonly RingCase[] = [
 const soundStreams: readonly RingCase[] = allStreams.map((stream): RingCase => {
   const ringPlan = planRing(stream.plan, { slotsPerBlock: 4, blocks: 8, window: 3, skipTicks: 2 ** 40 });
   const blockTicks = 4 * stream.plan.ticksPerSlot;
-  const cells = stream.plan.lanes.length * stream.plan.fragments;
+  const cells = stream.plan.senders.length * stream.plan.fragments;
   const first = Number(stream.firstTick / BigInt(stream.plan.ticksPerSlot));
   const lead = Number(stream.firstTick % BigInt(blockTicks)) / stream.plan.ticksPerSlot;
   const starts: number[] = [];

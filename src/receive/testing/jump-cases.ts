@@ -6,7 +6,7 @@ import { snap2 } from '../../packets/snap2.js';
 import { planRing } from '../plan.js';
 import { Bench, checkAccount, type OpenRing, type RingCase } from './try-case.js';
 
-const LANES = [0, 1, 2, 3];
+const SENDERS = [0, 1, 2, 3];
 const SPECTRA_A_SECOND = 100;
 const ring = { slotsPerBlock: 4, blocks: 8, window: 3, skipTicks: 80 };
 
@@ -23,28 +23,28 @@ const plan = planRing(
   ring,
 );
 const SYNC = 1_700_000_000;
-const byte = (lane: number, slot: number): number => 1 + ((slot * 7 + lane) % 250);
-const packet = (lane: number, slot: number, sync = SYNC): Uint8Array =>
+const byte = (sender: number, slot: number): number => 1 + ((slot * 7 + sender) % 250);
+const packet = (sender: number, slot: number, sync = SYNC): Uint8Array =>
   snap2.encode(
-    { tick: BigInt(slot), lane, fragment: 0, session: BigInt(sync) },
-    new Uint8Array(plan.stream.cellBytes).fill(byte(lane, slot)),
+    { tick: BigInt(slot), sender, fragment: 0, session: BigInt(sync) },
+    new Uint8Array(plan.stream.cellBytes).fill(byte(sender, slot)),
     plan.stream,
   );
-const packets = (first: number, end: number, sync = SYNC, lanes = LANES): Uint8Array[] =>
+const packets = (first: number, end: number, sync = SYNC, senders = SENDERS): Uint8Array[] =>
   Array.from({ length: end - first }, (_, k) => first + k).flatMap((slot) =>
-    lanes.map((lane) => packet(lane, slot, sync)),
+    senders.map((sender) => packet(sender, slot, sync)),
   );
 /** Two packets from each of three boards. */
 const six = (slot: number, sync = SYNC): Uint8Array[] => packets(slot, slot + 2, sync, [0, 1, 2]);
 
 /** The same with packets that do not carry an epoch. */
 const countedPlan = planRing(chips.plan({ boards: [1, 2, 3, 4], channels: 3, firstChannel: 1000 }), ring);
-const counted = (first: number, end: number, lanes = LANES): Uint8Array[] =>
+const counted = (first: number, end: number, senders = SENDERS): Uint8Array[] =>
   Array.from({ length: end - first }, (_, k) => first + k).flatMap((slot) =>
-    lanes.map((lane) =>
+    senders.map((sender) =>
       chips.encode(
-        { tick: BigInt(slot), lane, fragment: 0 },
-        new Uint8Array(countedPlan.stream.cellBytes).fill(byte(lane, slot)),
+        { tick: BigInt(slot), sender, fragment: 0 },
+        new Uint8Array(countedPlan.stream.cellBytes).fill(byte(sender, slot)),
         countedPlan.stream,
       ),
     ),
@@ -119,7 +119,7 @@ export const jumpCases: readonly RingCase[] = [
     ],
     blocks: [...whole([100, 104]), [108, 12, 0, 0], [112, 12, 0, 0]],
     outcomes: { late: 24 },
-    lanes: { 3: { late: 0, placed: 16 } },
+    senders: { 3: { late: 0, placed: 16 } },
     refusedResyncs: 1,
   },
   {

@@ -43,11 +43,11 @@ export function trialSource(trial: Trial): LiveSpectraSource {
   const random = randomStream(7, 'trial', stream.format);
   const all: LiveCells[] = [];
   for (let n = 0; n < trial.blocks; n++) {
-    const presence = emptyPresence(stream.lanes.length, stream.fragments, slotsPerBlock);
-    for (let row = 0; row < stream.lanes.length * stream.fragments; row++)
+    const presence = emptyPresence(stream.senders.length, stream.fragments, slotsPerBlock);
+    for (let row = 0; row < stream.senders.length * stream.fragments; row++)
       for (let slot = 0; slot < slotsPerBlock; slot++)
         if (random.below(100) >= trial.missingPercent) markSlots(presence, row, slot, slot + 1, 'present');
-    const bytes = stream.lanes.length * stream.fragments * slotsPerBlock * stream.cellBytes;
+    const bytes = stream.senders.length * stream.fragments * slotsPerBlock * stream.cellBytes;
     const cells = Uint8Array.from({ length: bytes }, () => random.below(256));
     if (trial.skipped?.includes(n) === true) continue;
     all.push({
@@ -93,7 +93,7 @@ export function trialSource(trial: Trial): LiveSpectraSource {
     ...facts,
     session: 0,
     startTick: 0n,
-    told: 'operator',
+    epochFrom: 'operator',
     layout: stream,
     ring,
     clock: { epoch: start, tickRateHz: { numerator: 1n, denominator: 1n } },

@@ -4,11 +4,11 @@ import { isPresent } from '../../core/presence/presence.js';
 import { packetFormatNamed } from '../../packets/registry.js';
 import { cellsOf, type RingPlan } from '../plan.js';
 import {
-  laneOutcomes,
+  senderOutcomes,
   outcomes,
   type ArrivedBlock,
   type FedRing,
-  type LaneOutcome,
+  type SenderOutcome,
   type Outcome,
   type RingAccount,
 } from '../ring.js';
@@ -30,7 +30,7 @@ export interface RingCase {
   readonly blocks: readonly (readonly [number, number, number, number])[];
   /** Others are 0; the remaining packets are placed. */
   readonly outcomes?: Partial<Record<Outcome, number>>;
-  readonly lanes?: Readonly<Record<number, Partial<Record<LaneOutcome, number>>>>;
+  readonly senders?: Readonly<Record<number, Partial<Record<SenderOutcome, number>>>>;
   readonly resyncs?: number;
   readonly refusedResyncs?: number;
   /** Of every source. */
@@ -50,16 +50,16 @@ class Sent {
   add(datagram: Uint8Array): void {
     const facts = packetFormatNamed(this.plan.stream.format).decode(datagram, this.plan.stream);
     if (facts === 'control' || 'refused' in facts) return;
-    const key = this.key(facts.tick, facts.lane, facts.fragment);
+    const key = this.key(facts.tick, facts.sender, facts.fragment);
     this.payloads.set(key, [...(this.payloads.get(key) ?? []), facts.payload]);
   }
 
-  all(tick: bigint, lane: number, fragment: number): readonly Uint8Array[] {
-    return this.payloads.get(this.key(tick, lane, fragment)) ?? [];
+  all(tick: bigint, sender: number, fragment: number): readonly Uint8Array[] {
+    return this.payloads.get(this.key(tick, sender, fragment)) ?? [];
   }
 
-  private key(tick: bigint, lane: number, fragment: number): string {
-    return `${BigInt.asUintN(this.plan.stream.wrapBits, tick)} ${lane} ${fragment}`;
+  private key(tick: bigint, sender: number, fragment: number): string {
+    return `${BigInt.asUintN(this.plan.stream.wrapBits, tick)} ${sender} ${fragment}`;
   }
 }
 
@@ -102,9 +102,9 @@ export class Bench {
   private check(block: ArrivedBlock): void {
     const { stream, slotsPerBlock } = this.ring.plan;
     let missing = 0;
-    for (let lane = 0; lane < stream.lanes.length; lane++) {
+    for (let sender = 0; sender < stream.senders.length; sender++) {
       for (let fragment = 0; fragment < stream.fragments; fragment++) {
-        const row = lane * stream.fragments + fragment;
+        const row = sender * stream.fragments + fragment;
         for (let slot = 0; slot < slotsPerBlock; slot++) {
           const at = (row * slotsPerBlock + slot) * stream.cellBytes;
           const cell = block.cells.subarray(at, at + stream.cellBytes);
@@ -112,11 +112,11 @@ export class Bench {
           const there = isPresent(block.presence, row, slot);
           if (!there) missing++;
           const sent = there
-            ? this.sent.all(tick, lane, fragment).slice(0, this.checked === 'first sent' ? 1 : undefined)
+            ? this.sent.all(tick, sender, fragment).slice(0, this.checked === 'first sent' ? 1 : undefined)
             : [new Uint8Array(stream.cellBytes)];
           assert.ok(
             sent.some((payload) => Buffer.compare(cell, payload) === 0),
-            `lane ${lane}, tick ${tick}, fragment ${fragment}`,
+            `sender ${sender}, tick ${tick}, fragment ${fragment}`,
           );
         }
       }
@@ -136,11 +136,11 @@ export function checkAccount(account: RingAccount, plan: RingPlan, fed: readonly
     account.packets,
     'every packet has one outcome',
   );
-  for (const outcome of laneOutcomes) {
+  for (const outcome of senderOutcomes) {
     assert.equal(
-      account.lanes.reduce((sum, lane) => sum + lane.outcomes[outcome], 0),
+      account.senders.reduce((sum, sender) => sum + sender.outcomes[outcome], 0),
       account.outcomes[outcome],
-      `${outcome} by lane`,
+      `${outcome} by sender`,
     );
   }
   assert.equal(
@@ -149,9 +149,9 @@ export function checkAccount(account: RingAccount, plan: RingPlan, fed: readonly
     'placed and missing are all cells',
   );
   assert.equal(
-    account.lanes.reduce((sum, lane) => sum + lane.missingCells, 0),
+    account.senders.reduce((sum, sender) => sum + sender.missingCells, 0),
     account.missingCells,
-    'missing by lane',
+    'missing by sender',
   );
 }
 
@@ -184,13 +184,13 @@ export async function tryRingCase(one: RingCase, open: OpenRing): Promise<void> 
     assert.equal(account.refusedResyncs, one.refusedResyncs ?? 0);
     if (one.rivals)
       assert.deepEqual(
-        account.lanes.map(({ rivals }) => rivals),
+        account.senders.map(({ rivals }) => rivals),
         one.rivals,
       );
-    for (const [lane, counts] of Object.entries(one.lanes ?? {})) {
-      for (const outcome of laneOutcomes) {
+    for (const [sender, counts] of Object.entries(one.senders ?? {})) {
+      for (const outcome of senderOutcomes) {
         const count = counts[outcome];
-        if (count !== undefined) assert.equal(account.lanes[Number(lane)].outcomes[outcome], count);
+        if (count !== undefined) assert.equal(account.senders[Number(sender)].outcomes[outcome], count);
       }
     }
     checkAccount(account, plan, bench.fed);

@@ -1,7 +1,7 @@
 /** Compares a corner turn with `unpackCell`, packet slot by slot, with bits missing and outputs full of garbage. */
 import assert from 'node:assert/strict';
 import { packNibbles } from '../../core/nibbles.js';
-import { emptyPresence, fragmentBox, isPresent, markSlots } from '../../core/presence/presence.js';
+import { emptyPresence, fragmentRange, isPresent, markSlots } from '../../core/presence/presence.js';
 import { randomStream } from '../../core/random.js';
 import { unpackCell } from '../../packets/cell.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
@@ -15,8 +15,8 @@ const SLOTS = 70;
 export function randomBlock(plan: RingPlan, seed: number): ArrivedBlock {
   const { stream, slotsPerBlock } = plan;
   const random = randomStream(seed, 'turn', stream.format);
-  const presence = emptyPresence(stream.lanes.length, stream.fragments, slotsPerBlock);
-  for (let row = 0; row < presence.lanes * presence.fragments; row++) {
+  const presence = emptyPresence(stream.senders.length, stream.fragments, slotsPerBlock);
+  for (let row = 0; row < presence.senders * presence.fragments; row++) {
     for (let slot = 0; slot < slotsPerBlock; slot++) {
       if (random.below(4) > 0) markSlots(presence, row, slot, slot + 1, 'present');
     }
@@ -70,8 +70,8 @@ function expectTurned(
   const { cell, cellBytes, fragments, inputs, samplesPerSlot } = stream;
   const samples = (end - first) * samplesPerSlot;
   const numbers = new Float32Array(cell.sizes.c * cell.sizes.a * cell.sizes.t * cell.parts);
-  for (let row = 0; row < stream.lanes.length * fragments; row++) {
-    const box = fragmentBox(stream, Math.floor(row / fragments), row % fragments);
+  for (let row = 0; row < stream.senders.length * fragments; row++) {
+    const box = fragmentRange(stream, Math.floor(row / fragments), row % fragments);
     for (let slot = first; slot < end; slot++) {
       if (!isPresent(block.presence, row, slot)) continue;
       const at = (row * slotsPerBlock + slot) * cellBytes;

@@ -7,7 +7,7 @@ import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
-import { common, emptyTally, plausibleSamples, walkFrames, type Frame, type Lane } from '../frames.js';
+import { common, emptyTally, plausibleSamples, walkFrames, type Frame, type SenderRange } from '../frames.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, type LwaShape } from './frame.js';
 import { tagSpan } from './times.js';
@@ -152,7 +152,7 @@ export async function openTbw(
   index.forEach(sortByTime);
 
   const inputs = 2 * stands.length;
-  const lanes = stands.map((_, lane): Lane => ({
+  const lanes = stands.map((_, lane): SenderRange => ({
     firstInput: 2 * lane,
     endInput: 2 * lane + 2,
     firstChannel: 0,

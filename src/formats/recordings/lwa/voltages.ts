@@ -4,14 +4,14 @@ import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatInstant } from '../../../core/instant.js';
 import { formatHz } from '../../../core/units.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
-import { common, emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
+import { common, emptyTally, plausibleSamples, readFrames, type SenderRange } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { unknownFactsOf } from '../../unknown-facts.js';
 import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
 import { commonStep, tagSpan, type TagSpan } from './times.js';
 
-const lanesOf = (count: number): Lane[] =>
+const lanesOf = (count: number): SenderRange[] =>
   Array.from({ length: count }, (_, a) => ({
     firstInput: a,
     endInput: a + 1,

@@ -12,14 +12,14 @@ inline uint32_t le32(const uint8_t *at) {
 }
 
 /** The source and its tick, checked last, in the same way for all formats. */
-inline Verdict placed(const Stream &stream, int64_t source, int64_t fragment, uint64_t tick, int64_t epoch,
+inline ParseResult placed(const Stream &stream, int64_t source, int64_t fragment, uint64_t tick, int64_t epoch,
                       int64_t payloadAt, Packet &out) {
-  if (tick > static_cast<uint64_t>(INT64_MAX)) return Verdict::invalid;
-  const int32_t lane = stream.laneOf(source);
-  if (lane < 0) return Verdict::unknownSource;
-  if (static_cast<int64_t>(tick) % stream.ticksPerSlot != 0) return Verdict::misaligned;
-  out = {static_cast<int64_t>(tick), lane, static_cast<int32_t>(fragment), epoch, static_cast<int32_t>(payloadAt)};
-  return Verdict::placed;
+  if (tick > static_cast<uint64_t>(INT64_MAX)) return ParseResult::invalid;
+  const int32_t sender = stream.senderOf(source);
+  if (sender < 0) return ParseResult::unknownSource;
+  if (static_cast<int64_t>(tick) % stream.ticksPerSlot != 0) return ParseResult::misaligned;
+  out = {static_cast<int64_t>(tick), sender, static_cast<int32_t>(fragment), epoch, static_cast<int32_t>(payloadAt)};
+  return ParseResult::placed;
 }
 
 /** The fragment that begins with a channel; −1 if there is none. */

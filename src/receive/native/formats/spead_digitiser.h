@@ -5,11 +5,11 @@
 namespace corella::receive {
 
 // numbers: heapBytes
-inline Verdict parseSpeadDigitiser(const Stream &stream, const uint8_t *at, int64_t bytes, Packet &out) {
+inline ParseResult parseSpeadDigitiser(const Stream &stream, const uint8_t *at, int64_t bytes, Packet &out) {
   SpeadItems items;
   int64_t start = 0;
-  const Verdict verdict = parseSpead(stream, at, bytes, {0x3101, 0x3300}, items, start);
-  if (verdict != Verdict::placed) return verdict;
+  const ParseResult result = parseSpead(stream, at, bytes, {0x3101, 0x3300}, items, start);
+  if (result != ParseResult::placed) return result;
   return placed(stream, items.source, items.offset / stream.cellBytes, static_cast<uint64_t>(items.timestamp), 0, start,
                 out);
 }

@@ -17,12 +17,12 @@ struct SpeadItems {
 
 inline constexpr uint32_t FREQUENCY = 0x4103;
 
-inline Verdict parseSpead(const Stream &stream, const uint8_t *at, int64_t bytes, SpeadIds ids, SpeadItems &items,
+inline ParseResult parseSpead(const Stream &stream, const uint8_t *at, int64_t bytes, SpeadIds ids, SpeadItems &items,
                           int64_t &start) {
-  if (bytes < 8 || be32(at) != 0x53040206 || be16(at + 4) != 0) return Verdict::invalid;
+  if (bytes < 8 || be32(at) != 0x53040206 || be16(at + 4) != 0) return ParseResult::invalid;
   const int64_t count = be16(at + 6);
   start = 8 + 8 * count;
-  if (start > bytes) return Verdict::invalid;
+  if (start > bytes) return ParseResult::invalid;
   for (int64_t n = 0; n < count; n++) {
     const uint64_t word = be64(at + 8 + 8 * n);
     const bool immediate = word >> 63 != 0;
@@ -41,16 +41,16 @@ inline Verdict parseSpead(const Stream &stream, const uint8_t *at, int64_t bytes
     if (id == ids.source) items.source = value;
     if (id == FREQUENCY) items.frequency = value;
   }
-  if (items.heap < 0 || items.offset < 0 || items.payload < 0) return Verdict::invalid;
-  if (start + items.payload != bytes) return Verdict::invalid;
-  if (items.heapBytes >= 0 && items.offset + items.payload > items.heapBytes) return Verdict::invalid;
+  if (items.heap < 0 || items.offset < 0 || items.payload < 0) return ParseResult::invalid;
+  if (start + items.payload != bytes) return ParseResult::invalid;
+  if (items.heapBytes >= 0 && items.offset + items.payload > items.heapBytes) return ParseResult::invalid;
   const bool dataHeap = items.heapBytes == stream.numbers[0];
   if (items.timestamp < 0 || items.source < 0) {
-    return items.control || !dataHeap ? Verdict::control : Verdict::invalid;
+    return items.control || !dataHeap ? ParseResult::control : ParseResult::invalid;
   }
-  if (!dataHeap || items.samplesAt != 0) return Verdict::invalid;
-  if (items.payload != stream.cellBytes || items.offset % stream.cellBytes != 0) return Verdict::invalid;
-  return Verdict::placed;
+  if (!dataHeap || items.samplesAt != 0) return ParseResult::invalid;
+  if (items.payload != stream.cellBytes || items.offset % stream.cellBytes != 0) return ParseResult::invalid;
+  return ParseResult::placed;
 }
 
 }  // namespace corella::receive

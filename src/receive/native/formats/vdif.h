@@ -5,29 +5,29 @@
 namespace corella::receive {
 
 // numbers: headerBytes, framesPerSecond, log2Channels, parts, bits
-inline Verdict parseFrame(const Stream &stream, const uint8_t *at, int64_t bytes, int64_t before, Packet &out) {
-  if (bytes < 16) return Verdict::invalid;
+inline ParseResult parseFrame(const Stream &stream, const uint8_t *at, int64_t bytes, int64_t before, Packet &out) {
+  if (bytes < 16) return ParseResult::invalid;
   const uint32_t w0 = le32(at), w1 = le32(at + 4), w2 = le32(at + 8), w3 = le32(at + 12);
   const int64_t headerBytes = w0 >> 30 & 1 ? 16 : 32, frameBytes = int64_t(w2 & 0xffffff) * 8;
-  if (frameBytes != bytes || frameBytes <= headerBytes) return Verdict::invalid;
-  if (headerBytes != stream.numbers[0] || bytes - headerBytes != stream.cellBytes) return Verdict::invalid;
+  if (frameBytes != bytes || frameBytes <= headerBytes) return ParseResult::invalid;
+  if (headerBytes != stream.numbers[0] || bytes - headerBytes != stream.cellBytes) return ParseResult::invalid;
   if ((w2 >> 24 & 31) != stream.numbers[2] || (w3 >> 31) + 1 != stream.numbers[3] ||
       (w3 >> 26 & 31) + 1 != stream.numbers[4])
-    return Verdict::invalid;
+    return ParseResult::invalid;
   const int64_t seconds = w0 & 0x3fffffff, frame = w1 & 0xffffff, framesPerSecond = stream.numbers[1];
-  if (w0 >> 31 || frame >= framesPerSecond) return Verdict::invalid;
+  if (w0 >> 31 || frame >= framesPerSecond) return ParseResult::invalid;
   const int64_t source = int64_t(w3 & 0xffff) * 1024 + (w3 >> 16 & 0x3ff);
   // At most 2³⁰ · 2²⁴: a plan's frame rate is below 2³³ anyway, so this fits 63 bits.
   return placed(stream, source, 0, static_cast<uint64_t>(seconds) * static_cast<uint64_t>(framesPerSecond) + frame,
                 w1 >> 24 & 63, before + headerBytes, out);
 }
 
-inline Verdict parseVdif(const Stream &stream, const uint8_t *at, int64_t bytes, Packet &out) {
+inline ParseResult parseVdif(const Stream &stream, const uint8_t *at, int64_t bytes, Packet &out) {
   return parseFrame(stream, at, bytes, 0, out);
 }
 
-inline Verdict parseVdifVtp(const Stream &stream, const uint8_t *at, int64_t bytes, Packet &out) {
-  return bytes < 8 ? Verdict::invalid : parseFrame(stream, at + 8, bytes - 8, 8, out);
+inline ParseResult parseVdifVtp(const Stream &stream, const uint8_t *at, int64_t bytes, Packet &out) {
+  return bytes < 8 ? ParseResult::invalid : parseFrame(stream, at + 8, bytes - 8, 8, out);
 }
 
 /** Half-years since 2000. */

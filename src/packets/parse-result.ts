@@ -1,11 +1,11 @@
 /**
  * The expected result of a native parser. Its table receives only numbers (`nativePlan`), and its results are compared
- * field by field with `verdictOf`, for valid and damaged packets.
+ * field by field with `parseResultOf`, for valid and damaged packets.
  */
 import type { RefusalReason, StreamPlan } from './packet-format.js';
 import { packetFormatNamed, packetCodeOf } from './registry.js';
 
-export const verdictCodes = {
+export const parseCodes = {
   placed: 0,
   control: 1,
   invalid: 2,
@@ -13,11 +13,11 @@ export const verdictCodes = {
   misaligned: 4,
 } as const satisfies Record<RefusalReason | 'placed' | 'control', number>;
 
-export interface Verdict {
+export interface ParseResult {
   readonly code: number;
   /** The remaining fields are 0 unless the packet was placed. */
   readonly tick: bigint;
-  readonly lane: number;
+  readonly sender: number;
   readonly fragment: number;
   /** 0 if not in the packet. */
   readonly session: bigint;
@@ -25,27 +25,27 @@ export interface Verdict {
   readonly payloadAt: number;
 }
 
-export function verdictOf(datagram: Uint8Array, plan: StreamPlan): Verdict {
+export function parseResultOf(datagram: Uint8Array, plan: StreamPlan): ParseResult {
   const facts = packetFormatNamed(plan.format).decode(datagram, plan);
-  const nothing = { tick: 0n, lane: 0, fragment: 0, session: 0n, payloadAt: 0 };
-  if (facts === 'control') return { code: verdictCodes.control, ...nothing };
-  if ('refused' in facts) return { code: verdictCodes[facts.refused], ...nothing };
-  const { tick, lane, fragment, session = 0n, payload } = facts;
+  const nothing = { tick: 0n, sender: 0, fragment: 0, session: 0n, payloadAt: 0 };
+  if (facts === 'control') return { code: parseCodes.control, ...nothing };
+  if ('refused' in facts) return { code: parseCodes[facts.refused], ...nothing };
+  const { tick, sender, fragment, session = 0n, payload } = facts;
   const payloadAt = payload.byteOffset - datagram.byteOffset;
-  return { code: verdictCodes.placed, tick, lane, fragment, session, payloadAt };
+  return { code: parseCodes.placed, tick, sender, fragment, session, payloadAt };
 }
 
 /** A plan in native form. */
 interface NativePlan {
   readonly format: number;
-  readonly lanes: number;
+  readonly senders: number;
   readonly fragments: number;
   readonly cellBytes: number;
   readonly ticksPerSlot: bigint;
   readonly wrapBits: number;
   /** numbers : format-specific, in the order of its `numbers`. */
   readonly numbers: BigInt64Array;
-  /** sources : [lane]. */
+  /** sources : [sender]. */
   readonly sources: BigInt64Array;
 }
 
@@ -53,7 +53,7 @@ export function nativePlan(plan: StreamPlan): NativePlan {
   const format = packetFormatNamed(plan.format);
   return {
     format: packetCodeOf(format),
-    lanes: plan.lanes.length,
+    senders: plan.senders.length,
     fragments: plan.fragments,
     cellBytes: plan.cellBytes,
     ticksPerSlot: BigInt(plan.ticksPerSlot),

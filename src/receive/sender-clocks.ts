@@ -6,16 +6,16 @@
  */
 import { floorDivide } from '../core/clock/rational.js';
 
-interface LaneClock {
+interface SenderClock {
   confirmed: bigint | undefined;
   confirmedEpoch: bigint;
   /** The number of the packet that confirmed it. */
-  heard: number;
+  confirmedAt: number;
   /** Tick of the last packet that was elsewhere. */
-  rival: bigint | undefined;
-  rivalEpoch: bigint;
+  other: bigint | undefined;
+  otherEpoch: bigint;
   /** Whether that was the source's last packet of all. */
-  isRivalLast: boolean;
+  isOtherLast: boolean;
   /** Whether the clock was there before. */
   isFormer: boolean;
   /** It moved away and back: two senders share one ID. The clock stays until its own sender is silent. */
@@ -28,13 +28,13 @@ export interface Moment {
   readonly epoch: bigint;
 }
 
-const unheard = (): LaneClock => ({
+const unconfirmed = (): SenderClock => ({
   confirmed: undefined,
   confirmedEpoch: 0n,
-  heard: 0,
-  rival: undefined,
-  rivalEpoch: 0n,
-  isRivalLast: false,
+  confirmedAt: 0,
+  other: undefined,
+  otherEpoch: 0n,
+  isOtherLast: false,
   isFormer: false,
   isContested: false,
 });
@@ -44,62 +44,67 @@ const CONTESTED_SPANS = 8;
 
 const distance = (x: bigint, y: bigint): bigint => (x < y ? y - x : x - y);
 
-export class LaneClocks {
-  private readonly clocks: LaneClock[];
+export class SenderClocks {
+  private readonly clocks: SenderClock[];
   private seen = 0;
   /** Whether the last packet continued a clock other than its source's own. */
-  heardRival = false;
+  isOtherClock = false;
 
   constructor(
-    lanes: number,
+    senders: number,
     private readonly blockTicks: bigint,
     /** A source's clock counts if it advanced within this many packets. */
     private readonly span: number,
   ) {
-    this.clocks = Array.from({ length: lanes }, unheard);
+    this.clocks = Array.from({ length: senders }, unconfirmed);
   }
 
   /** The very first packet is accepted unchecked: blocks need a starting point. */
-  believe(lane: number, { tick, epoch }: Moment): void {
-    this.clocks[lane] = { ...unheard(), confirmed: tick, confirmedEpoch: epoch, heard: ++this.seen };
+  believe(sender: number, { tick, epoch }: Moment): void {
+    this.clocks[sender] = {
+      ...unconfirmed(),
+      confirmed: tick,
+      confirmedEpoch: epoch,
+      confirmedAt: ++this.seen,
+    };
   }
 
   /** True if a confirmed clock reached another block, so that the median may have moved. */
-  hear(lane: number, { tick, epoch }: Moment): boolean {
-    const clock = this.clocks[lane];
+  follow(sender: number, { tick, epoch }: Moment): boolean {
+    const clock = this.clocks[sender];
     this.seen++;
-    this.heardRival = false;
+    this.isOtherClock = false;
     const before = clock.confirmedEpoch === epoch ? clock.confirmed : undefined;
     if (before !== undefined && distance(tick, before) <= this.blockTicks) {
       const confirmed = before > tick ? before : tick;
       clock.confirmed = confirmed;
-      clock.heard = this.seen;
-      clock.isRivalLast = false;
+      clock.confirmedAt = this.seen;
+      clock.isOtherLast = false;
       return this.blockOf(confirmed) !== this.blockOf(before);
     }
     const agrees =
-      clock.rival !== undefined &&
-      clock.rivalEpoch === epoch &&
-      distance(tick, clock.rival) <= this.blockTicks;
-    const isInRow = agrees && clock.isRivalLast;
+      clock.other !== undefined &&
+      clock.otherEpoch === epoch &&
+      distance(tick, clock.other) <= this.blockTicks;
+    const isInRow = agrees && clock.isOtherLast;
     if (!agrees) clock.isFormer = false;
-    clock.rival = tick;
-    clock.rivalEpoch = epoch;
-    clock.isRivalLast = true;
-    const isSilent = this.seen - clock.heard > CONTESTED_SPANS * this.span;
+    clock.other = tick;
+    clock.otherEpoch = epoch;
+    clock.isOtherLast = true;
+    const isSilent = this.seen - clock.confirmedAt > CONTESTED_SPANS * this.span;
     if (!isInRow || (clock.isContested && !isSilent)) {
-      this.heardRival = agrees;
+      this.isOtherClock = agrees;
       return false;
     }
     // Moving there and back once is sufficient evidence.
     clock.isContested = clock.isFormer && !isSilent;
-    clock.rival = clock.confirmed;
-    clock.rivalEpoch = clock.confirmedEpoch;
-    clock.isRivalLast = false;
+    clock.other = clock.confirmed;
+    clock.otherEpoch = clock.confirmedEpoch;
+    clock.isOtherLast = false;
     clock.isFormer = true;
     clock.confirmed = tick;
     clock.confirmedEpoch = epoch;
-    clock.heard = this.seen;
+    clock.confirmedAt = this.seen;
     return before === undefined || this.blockOf(tick) !== this.blockOf(before);
   }
 
@@ -110,17 +115,17 @@ export class LaneClocks {
 
   /** Of the epoch that most sources report; on a tie the present one stays. */
   median(presentEpoch: bigint): Moment | undefined {
-    const heard = this.clocks.filter(
-      ({ confirmed, heard: when }) => confirmed !== undefined && this.seen - when <= this.span,
+    const active = this.clocks.filter(
+      ({ confirmed, confirmedAt: when }) => confirmed !== undefined && this.seen - when <= this.span,
     );
-    if (heard.length === 0) return undefined;
+    if (active.length === 0) return undefined;
     const votes = new Map<bigint, number>();
-    for (const { confirmedEpoch } of heard) votes.set(confirmedEpoch, (votes.get(confirmedEpoch) ?? 0) + 1);
+    for (const { confirmedEpoch } of active) votes.set(confirmedEpoch, (votes.get(confirmedEpoch) ?? 0) + 1);
     let epoch = presentEpoch;
     for (const [one, count] of [...votes].sort(([x], [y]) => (x < y ? -1 : 1))) {
       if (count > (votes.get(epoch) ?? 0)) epoch = one;
     }
-    const ticks = heard
+    const ticks = active
       .filter(({ confirmedEpoch }) => confirmedEpoch === epoch)
       .map(({ confirmed }) => confirmed ?? 0n)
       .sort((x, y) => (x < y ? -1 : x > y ? 1 : 0));
@@ -130,7 +135,9 @@ export class LaneClocks {
   /** Median over the sources between two ticks of an epoch. */
   medianBetween(epoch: bigint, least: bigint, most: bigint): bigint | undefined {
     const ticks = this.clocks
-      .filter(({ confirmedEpoch, heard }) => confirmedEpoch === epoch && this.seen - heard <= this.span)
+      .filter(
+        ({ confirmedEpoch, confirmedAt }) => confirmedEpoch === epoch && this.seen - confirmedAt <= this.span,
+      )
       .flatMap(({ confirmed }) => (confirmed === undefined ? [] : [confirmed]))
       .filter((tick) => tick >= least && tick <= most)
       .sort((x, y) => (x < y ? -1 : x > y ? 1 : 0));
@@ -140,10 +147,10 @@ export class LaneClocks {
   /** Whether no source's last packet was between these ticks, among the sources active lately. */
   areElsewhere(epoch: bigint, least: bigint, most: bigint): boolean {
     return !this.clocks.some(
-      ({ confirmed, confirmedEpoch, heard, isRivalLast }) =>
+      ({ confirmed, confirmedEpoch, confirmedAt, isOtherLast }) =>
         confirmed !== undefined &&
-        this.seen - heard <= this.span &&
-        !isRivalLast &&
+        this.seen - confirmedAt <= this.span &&
+        !isOtherLast &&
         confirmedEpoch === epoch &&
         confirmed >= least &&
         confirmed <= most,
@@ -152,13 +159,13 @@ export class LaneClocks {
 
   /** Clocks must be confirmed again. */
   forget(): void {
-    this.clocks.forEach((_, lane) => (this.clocks[lane] = unheard()));
+    this.clocks.forEach((_, sender) => (this.clocks[sender] = unconfirmed()));
   }
 
   /** In a new session ticks are as sent: whole cycles of a clock are left to the code that knows the time. */
   fold(wrapBits: number): void {
     for (const clock of this.clocks) {
-      if (clock.rival !== undefined) clock.rival = BigInt.asUintN(wrapBits, clock.rival);
+      if (clock.other !== undefined) clock.other = BigInt.asUintN(wrapBits, clock.other);
       if (clock.confirmed !== undefined) clock.confirmed = BigInt.asUintN(wrapBits, clock.confirmed);
     }
   }

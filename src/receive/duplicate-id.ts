@@ -1,18 +1,18 @@
 /** Distinguishes two senders with one ID from one sender with late packets: a late packet leaves a gap at its place. */
-import type { LaneAccount } from './ring.js';
+import type { SenderCounts } from './ring.js';
 
 /** Whether another clock uses a sender's ID while its own continues; counted since an earlier account if given. */
 const LEAST = 10;
 const LEAST_SHARE = 0.01;
 
-type Counts = Pick<LaneAccount, 'rivals' | 'missingCells'> & {
-  readonly outcomes: Pick<LaneAccount['outcomes'], 'placed'>;
+type Counts = Pick<SenderCounts, 'rivals' | 'missingCells'> & {
+  readonly outcomes: Pick<SenderCounts['outcomes'], 'placed'>;
 };
 
 /**
  * Whether another clock uses a sender's ID while its own clock continues; counted since an earlier account if given.
  */
-export function hasRivals(now: Counts, before?: Counts): boolean {
+export function hasDuplicateId(now: Counts, before?: Counts): boolean {
   const rivals = now.rivals - (before?.rivals ?? 0);
   const placed = now.outcomes.placed - (before?.outcomes.placed ?? 0);
   const missing = now.missingCells - (before?.missingCells ?? 0);
