@@ -26,11 +26,11 @@ it('4-bit spectra imaged directly without autocorrelations are what their visibi
     await run('correlate', 's.sigmf-meta', '-o', 'v.uvh5');
     await run('image', 'v.uvh5', '-o', 'by.fits', ...image);
     const direct = ['image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', '--no-autos', '--json'];
-    const { roadError, imaging } = JSON.parse(await run(...direct, ...image)) as {
-      roadError: number;
+    const { directError, imaging } = JSON.parse(await run(...direct, ...image)) as {
+      directError: number;
       imaging: { method: string; predictedError: number };
     };
-    assert.deepEqual([imaging.method, imaging.predictedError], ['direct', roadError]);
+    assert.deepEqual([imaging.method, imaging.predictedError], ['direct', directError]);
     const header = readFileSync(join(folder, 'direct.fits'), 'latin1');
     assert.match(header, /HISTORY images are made directly from spectra \(EPIC\), off by at most/);
     const [by, directly] = await Promise.all(
@@ -46,7 +46,7 @@ it('4-bit spectra imaged directly without autocorrelations are what their visibi
       peak = Math.max(peak, Math.abs(by.values[k]));
     }
     assert.equal(by.values.length, directly.values.length, 'the same Stokes parameters by default');
-    assert.ok(worst < roadError * peak, `${worst / peak} of the peak, ${roadError} predicted`);
+    assert.ok(worst < directError * peak, `${worst / peak} of the peak, ${directError} predicted`);
     for (const option of [['--kernel', '5'], ['--autos']])
       assert.equal((await corellaHere(folder, 'image', 'v.uvh5', ...option, ...image)).code, 1);
   }));

@@ -207,9 +207,9 @@ describe('heights and slopes, by every command', () => {
                 continue;
               }
               imagedDirectly.add(`${heights} ${slopeDeg}`);
-              const { roadError } = JSON.parse(made.stdout) as { roadError: number };
-              await within('direct.fits', roadError, autos);
-              await observed(direct, roadError, autos);
+              const { directError } = JSON.parse(made.stdout) as { directError: number };
+              await within('direct.fits', directError, autos);
+              await observed(direct, directError, autos);
             }
         }));
 

@@ -141,12 +141,12 @@ describe('live equals batch', () => {
 
   for (const backend of card)
     for (const [format, recording, , options] of trials.slice(0, 3))
-      for (const road of [[], ['--direct'], ['--direct', '--flag', '3,8-9']])
-        it(`${format} with loss on ${backend}, images ${road.join(' ')} and integrations: sums and counts bit for bit`, async () => {
-          const name = `${format}-images-${road.length}`;
-          const flags = road.slice(1);
+      for (const method of [[], ['--direct'], ['--direct', '--flag', '3,8-9']])
+        it(`${format} with loss on ${backend}, images ${method.join(' ')} and integrations: sums and counts bit for bit`, async () => {
+          const name = `${format}-images-${method.length}`;
+          const flags = method.slice(1);
           await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
-          const summary = await live('--from', `${name}.pcap`, '--format', format, ...options, ...ARRAY, ...SUMS, '-o', `${name}.uvh5`, '--image', '20ms', '--picture', `${name}.png`, ...road, '--backend', backend); // prettier-ignore
+          const summary = await live('--from', `${name}.pcap`, '--format', format, ...options, ...ARRAY, ...SUMS, '-o', `${name}.uvh5`, '--image', '20ms', '--picture', `${name}.png`, ...method, '--backend', backend); // prettier-ignore
           await ran('correlate', `${name}-truth.sigmf-meta`, ...SUMS, ...flags, '-o', `${name}-batch.uvh5`, '--backend', 'cpu'); // prettier-ignore
           assert.ok(summary.card && summary.card.blocks > 0, 'packets went straight to the card');
           assert.ok(summary.images >= 15);
@@ -206,13 +206,13 @@ describe('live equals batch', () => {
     assert.match(stderr, /equaliser gains/);
   });
 
-  it('images at their own cadence change nothing in the file, by either road', async () => {
+  it('images at their own cadence change nothing in the file, by either method', async () => {
     const from = ['bytes.sigmf-meta', '--align', 'utc', '--integration', '100ms', '--values', 'sums']; // prettier-ignore
     await ran('correlate', 'bytes.sigmf-meta', ...SUMS, '-o', 'plain.uvh5');
     const plain = await integrationsIn('plain.uvh5');
-    for (const road of [[], ['--direct']]) {
-      const out = `images${road.length}.uvh5`;
-      const summary = await live(...from, '--image', '20ms', '--picture', `${out}.png`, '-o', out, ...road);
+    for (const method of [[], ['--direct']]) {
+      const out = `images${method.length}.uvh5`;
+      const summary = await live(...from, '--image', '20ms', '--picture', `${out}.png`, '-o', out, ...method);
       assert.equal(summary.images, 16);
       const ours = await integrationsIn(out);
       assert.equal(ours.length, plain.length);

@@ -36,14 +36,14 @@ void describe('one hand alone', () => {
     await done('convert YY.uvh5 YY.uvfits');
   });
 
-  const roads = { 'round the zenith': ' --centre zenith', 'in u, v and w': ' --centre zenith --field 20' };
+  const methods = { 'round the zenith': ' --centre zenith', 'in u, v and w': ' --centre zenith --field 20' };
   for (const [file, code] of [
     ['XX.uvh5', -5],
     ['YY.uvh5', -6],
     ['YY.uvfits', -6],
   ] as const)
-    for (const [road, words] of Object.entries(roads))
-      void it(`${file} becomes an image of Stokes code ${code} ${road}`, async () => {
+    for (const [method, words] of Object.entries(methods))
+      void it(`${file} becomes an image of Stokes code ${code} ${method}`, async () => {
         await done(`image ${file} -o image.fits --no-picture --overwrite${words}`);
         const header = (await readFile(join(folder, 'image.fits'))).toString('latin1', 0, 5760);
         assert.equal(Number(/CRVAL4 {2}= +(\S+)/.exec(header)?.[1]), code);

@@ -18,18 +18,18 @@ void describe('the band of an image', () => {
       sources: [{ altDeg: 70, azDeg: 50, stokes: [100, 0, 0, 0] }],
     });
   });
-  const roads = {
+  const methods = {
     'round the zenith': '--centre zenith',
     'in u, v and w': '--centre zenith --field 40 --pixels 128',
   };
-  for (const [road, words] of Object.entries(roads))
+  for (const [method, words] of Object.entries(methods))
     for (const [flag, frequencyHz, widthHz] of [
       ['', 80.35e6, 8e5],
       // Channels 4 to 7, and 0 with 5 to 7, of 0.1 MHz each.
       ['--flag channels=0-3', 80.55e6, 4e5],
       ['--flag channels=1-4', 80.45e6, 4e5],
     ] as const)
-      void it(`${road}, ${flag === '' ? 'all channels' : flag}`, async () => {
+      void it(`${method}, ${flag === '' ? 'all channels' : flag}`, async () => {
         const line = `image eight.uvh5 -o image.fits --no-picture --overwrite ${words} ${flag}`;
         const { code, stderr } = await corellaHere(folder, ...line.trim().split(' '));
         assert.equal(code, 0, stderr);

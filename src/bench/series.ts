@@ -59,8 +59,8 @@ async function prepare(stations: number, backend: HostBackend, closers: Closers)
   };
   const next = (): Integration =>
     (integration = { ...integration, start: addSeconds(integration.start, CADENCE_S) });
-  const road = { backend, telescope, frequenciesHz, weight: 'natural', autos: 'leave-out' } as const;
-  const stage = closers.keep(prepareImage({ ...road, image: settings }));
+  const setup = { backend, telescope, frequenciesHz, weight: 'natural', autos: 'leave-out' } as const;
+  const stage = closers.keep(prepareImage({ ...setup, image: settings }));
   const plan = planSky(telescope, frameAtMiddle(telescope, integration), frequenciesHz, settings);
   const imager = closers.keep(await prepareVisibilityImager(plan, backend));
   let into: VisibilityImage | undefined;
@@ -74,14 +74,14 @@ async function prepare(stations: number, backend: HostBackend, closers: Closers)
     ceiling: {
       title: 'the imager alone',
       run: async () => {
-        into = await imager.image([integration], road, into);
+        into = await imager.image([integration], setup, into);
         return 1;
       },
     },
     peer: {
       name: 'planned and prepared for every image',
       run: async () => {
-        await imageIntegration(next(), road, settings);
+        await imageIntegration(next(), setup, settings);
         return 1;
       },
     },

@@ -13,16 +13,16 @@ import {
   measureCard,
   machineOf,
   measureCosts,
-  type RoadRun,
-  planRoads,
-  roadNames,
+  type MethodRun,
+  planImaging,
+  methodNames,
   runPlan,
   workloadOf,
 } from '../planner/index.js';
 import { refuseGiven } from './options/command.js';
 import { useEop } from './options/eop-option.js';
 import { withBackend } from './open.js';
-import { reportPlan, roadTitles } from './report/plan-report.js';
+import { reportPlan, methodTitles } from './report/plan-report.js';
 import { chooseTelescope } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
 import { addHelp } from './startup/help.js';
@@ -178,7 +178,7 @@ async function run(options: PlanOptions, command: Command): Promise<void> {
       refuse('plan', '--measure runs on this machine, --card names another', 'give one of the two');
     }
     const card = findCard(options.card);
-    reportPlan(terminal, planRoads(workload, cardCosts(card, workload), cardMachine(card)), []);
+    reportPlan(terminal, planImaging(workload, cardCosts(card, workload), cardMachine(card)), []);
     return;
   }
   await withBackend(options, async (backend) => {
@@ -190,12 +190,12 @@ async function run(options: PlanOptions, command: Command): Promise<void> {
         ? await measureCard(backend, telescope, workload)
         : { costs: await measureCosts(backend, workload), machine: machineOf(backend) };
     stage.done();
-    const plan = planRoads(workload, costs, machine);
-    const runs: RoadRun[] = [];
-    for (const road of options.measure ? roadNames : []) {
-      const running = terminal.stage(`running: ${roadTitles[road]}`);
+    const plan = planImaging(workload, costs, machine);
+    const runs: MethodRun[] = [];
+    for (const method of options.measure ? methodNames : []) {
+      const running = terminal.stage(`running: ${methodTitles[method]}`);
       const dataS = options.seconds ?? DEFAULT_DATA_S;
-      runs.push(await runPlan(road, backend, telescope, { plan, costs, dataS }));
+      runs.push(await runPlan(method, backend, telescope, { plan, costs, dataS }));
       running.done();
     }
     reportPlan(terminal, plan, runs);
@@ -204,12 +204,12 @@ async function run(options: PlanOptions, command: Command): Promise<void> {
 }
 
 /** On a GPU the whole workload is run: falling behind is an error. */
-function refuseLate(runs: readonly RoadRun[]): void {
+function refuseLate(runs: readonly MethodRun[]): void {
   const late = runs.filter(({ card, elapsedS, dataS }) => card && elapsedS > dataS);
   if (late.length === 0) return;
   const slowest = late.map(
-    ({ road, elapsedS, dataS }) =>
-      `${roadTitles[road]} took ${formatSeconds(elapsedS)} for ${formatSeconds(dataS)} of data`,
+    ({ method, elapsedS, dataS }) =>
+      `${methodTitles[method]} took ${formatSeconds(elapsedS)} for ${formatSeconds(dataS)} of data`,
   );
   refuse('plan', `fell behind real time: ${slowest.join(', ')}`, 'take fewer channels, or images less often');
 }

@@ -24,7 +24,7 @@ import {
   prepareDirectImage,
   type DirectSkyImage,
 } from '../stages/index.js';
-import { checkDirectRoad } from './image.js';
+import { checkDirectImages } from './image.js';
 
 const lwasv = await loadTelescope('lwasv');
 const start = parseInstant('2026-06-21T04:00:00Z');
@@ -129,7 +129,7 @@ async function compared(telescope: Telescope, frequencyHz: number, source: Vecto
   const path = join(folder, 'direct.fits');
   await writeSkyFits(path, sky, {
     telescope,
-    road: 'direct',
+    method: 'direct',
     unit: 'counts',
     channelWidthHz: 1e4,
     channels: 'average',
@@ -191,7 +191,7 @@ describe('direct images of arrays that are not level', () => {
     const telescope = sloping(10);
     const frequencyHz = 80e6;
     const frame = skyFrame(telescope.site, start);
-    const { anywhere: bound } = checkDirectRoad(
+    const { anywhere: bound } = checkDirectImages(
       { telescope, frequenciesHz: Float64Array.of(frequencyHz) },
       frame,
       allSky,

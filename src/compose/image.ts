@@ -6,7 +6,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { Recording } from '../formats/index.js';
-import { boundFrequencies, directRoadError, HIGH_DEG, type DirectRoadError } from '../image/index.js';
+import { boundFrequencies, directImageError, HIGH_DEG, type DirectImageError } from '../image/index.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { observe } from './compose.js';
@@ -39,11 +39,11 @@ import type { SampleRange } from '../core/sources.js';
 /** From a single integration, without a stream. */
 export const imageIntegration = (
   integration: Integration,
-  road: Omit<ImageStageSettings, 'image'>,
+  setup: Omit<ImageStageSettings, 'image'>,
   settings: ImageSettings,
-): Promise<VisibilitySkyImage> => runOne(prepareImage({ ...road, image: settings }), integration);
+): Promise<VisibilitySkyImage> => runOne(prepareImage({ ...setup, image: settings }), integration);
 
-interface DirectRoad {
+interface DirectSetup {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
@@ -65,7 +65,7 @@ interface DirectRoad {
   readonly kurtosis?: RequestedKurtosis;
 }
 
-export interface DirectImagesRoad extends DirectRoad {
+export interface DirectImagesSetup extends DirectSetup {
   /** An image of every so many seconds; one of everything by default. */
   readonly everyS?: number;
 }
@@ -74,11 +74,15 @@ export interface DirectImagesRoad extends DirectRoad {
 export async function imageDirectly(
   recording: Recording,
   channels: ChannelisePlan | undefined,
-  road: DirectRoad,
+  setup: DirectSetup,
   settings: ImageSettings,
-): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: DirectRoadError }> {
+): Promise<{
+  readonly sky: DirectSkyImage;
+  readonly account: Account;
+  readonly directError: DirectImageError;
+}> {
   let sky: DirectSkyImage | undefined;
-  const made = await imagesDirectly(recording, channels, road, settings, (one) => {
+  const made = await imagesDirectly(recording, channels, setup, settings, (one) => {
     sky = one;
     return Promise.resolve();
   });
@@ -89,15 +93,15 @@ export async function imageDirectly(
 export async function imagesDirectly(
   recording: Recording,
   channels: ChannelisePlan | undefined,
-  road: DirectImagesRoad,
+  setup: DirectImagesSetup,
   settings: ImageSettings,
   emit: Emit<DirectSkyImage>,
-): Promise<{ readonly account: Account; readonly roadError: DirectRoadError }> {
-  const { backend, telescope, delays, kurtosis, everyS, durationS = Infinity, gain } = road;
-  const { autos = 'include', calibrated, flaggedInputs, onProgress } = road;
+): Promise<{ readonly account: Account; readonly directError: DirectImageError }> {
+  const { backend, telescope, delays, kurtosis, everyS, durationS = Infinity, gain } = setup;
+  const { autos = 'include', calibrated, flaggedInputs, onProgress } = setup;
   const imaged = imagedTelescope(telescope, flaggedInputs);
-  const roadError = checkDirectRoad(
-    { ...road, telescope: imaged },
+  const directError = checkDirectImages(
+    { ...setup, telescope: imaged },
     skyFrame(telescope.site, recording.start),
     settings,
   );
@@ -119,7 +123,7 @@ export async function imagesDirectly(
   const clock = integrationClock({ integrationS: everyS }, grid);
   const products = [{ from: 'spectra', clock, stage }] as const;
   const account = await observe({ front, products }, [backend], { onProgress });
-  return { account, roadError };
+  return { account, directError };
 }
 
 /** The imaging method, and the largest error of a pixel over a source's peak. */
@@ -133,7 +137,7 @@ export interface MethodUsed {
 
 export const methodUsed = (
   method: MethodUsed['method'],
-  { anywhere, high }: DirectRoadError,
+  { anywhere, high }: DirectImageError,
 ): MethodUsed => ({
   method,
   predictedError: anywhere,
@@ -153,17 +157,21 @@ export const methodLine = ({ method, predictedError, predictedErrorAbove10Deg }:
     : '');
 
 /** A larger error is refused: imaging from visibilities is right for every array. */
-const MOST_ROAD_ERROR = 0.1;
+const MOST_DIRECT_ERROR = 0.1;
 
 /** The error of direct imaging over a source's peak, for this array and field (image/direct/holds.ts). */
-export function checkDirectRoad(
-  { telescope, frequenciesHz, beyond = 'refuse' }: Pick<DirectRoad, 'telescope' | 'frequenciesHz' | 'beyond'>,
+export function checkDirectImages(
+  {
+    telescope,
+    frequenciesHz,
+    beyond = 'refuse',
+  }: Pick<DirectSetup, 'telescope' | 'frequenciesHz' | 'beyond'>,
   frame: SkyFrame,
   settings: ImageSettings,
-): DirectRoadError {
-  const error = directRoadError(planSky(telescope, frame, boundFrequencies(frequenciesHz), settings));
+): DirectImageError {
+  const error = directImageError(planSky(telescope, frame, boundFrequencies(frequenciesHz), settings));
   // Kernels are worst at the horizon: that error is reported.
-  if (error.high <= MOST_ROAD_ERROR || beyond === 'accept') return error;
+  if (error.high <= MOST_DIRECT_ERROR || beyond === 'accept') return error;
   return refuse(
     'image',
     `direct imaging needs stations in one plane: here it would be off by up to ${(100 * error.high).toFixed(0)} % of a ` +

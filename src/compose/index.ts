@@ -40,8 +40,8 @@ export {
 } from './front.js';
 export { imageMiddles } from './image.js';
 export {
-  type DirectImagesRoad,
-  checkDirectRoad,
+  type DirectImagesSetup,
+  checkDirectImages,
   imageDirectly,
   imageIntegration,
   imagesDirectly,

@@ -38,7 +38,7 @@ describe('a series of images', { skip: 'what' in library ? library.what : false 
     const frequenciesHz = Float64Array.of(40e6, 40.025e6);
     const integrations = seriesOf(telescope.stations.length);
     const inputs = 2 * telescope.stations.length;
-    const road = {
+    const setup = {
       backend,
       telescope,
       frequenciesHz,
@@ -51,7 +51,7 @@ describe('a series of images', { skip: 'what' in library ? library.what : false 
       },
     } as const;
     const image = { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 } as const;
-    const stage = prepareImage({ ...road, image });
+    const stage = prepareImage({ ...setup, image });
     let latest: VisibilitySkyImage | undefined;
     const keep = (sky: VisibilitySkyImage): Promise<void> => {
       latest = sky;
@@ -77,7 +77,7 @@ describe('a series of images', { skip: 'what' in library ? library.what : false 
     // The test reporter may allocate a few lines too.
     assert.ok(grown < 65_536, `${grown} bytes of arrays were allocated by ${IMAGES - 1} images`);
     // The last of them equals one that is planned for its own moment, to a hundredth of a pixel.
-    const alone = await imageIntegration(integrations(IMAGES - 1), road, image);
+    const alone = await imageIntegration(integrations(IMAGES - 1), setup, image);
     assert.equal(opened(), 2);
     const peak = alone.image.reduce((most, value) => (value > most ? value : most), 0);
     for (const [at, value] of alone.image.entries())

@@ -201,10 +201,10 @@ async function fromRecording(
     `gain phases within ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms of the truth`,
   );
 
-  const road = { ...common, calibrated: calibration, weight: 'natural' } as const;
+  const setup = { ...common, calibrated: calibration, weight: 'natural' } as const;
   const pictures: PictureOptions = {
     telescope,
-    road: `From visibilities · ${backend.kind} backend`,
+    method: `From visibilities · ${backend.kind} backend`,
     unit: 'Jy/beam',
     channelWidthHz,
     channels: 'average',
@@ -217,7 +217,7 @@ async function fromRecording(
   const imageStage = watcher.stage('image from visibilities');
   // Both images have the axes of the direct one.
   const onAxes = withCentre(telescope, frequenciesHz, settings.image);
-  const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, onAxes);
+  const image = await imageIntegration(integration, { ...setup, autos: 'leave-out' }, onAxes);
   await writeSky(
     { fits: join(folder, 'image.fits'), png: join(folder, 'image.png') },
     onSky(image, 'leave-out'),
@@ -226,7 +226,7 @@ async function fromRecording(
   const imageS = imageStage.done();
 
   const directStage = watcher.stage('image directly');
-  const { sky: direct, roadError } = await imageDirectly(
+  const { sky: direct, directError } = await imageDirectly(
     recording,
     plan,
     // Its errors are measured against the truth and reported.
@@ -238,14 +238,14 @@ async function fromRecording(
     onSky(direct, 'include'),
     {
       ...pictures,
-      road: `Direct imaging (EPIC) · ${backend.kind} backend`,
+      method: `Direct imaging (EPIC) · ${backend.kind} backend`,
     },
   );
   const directS = directStage.done(`${direct.samples} time steps`);
 
   const compareStage = watcher.stage('compare');
   // A direct image includes the autocorrelations, so this one does too.
-  const same = await imageIntegration(integration, { ...road, autos: 'include', beam: 'leave-out' }, onAxes);
+  const same = await imageIntegration(integration, { ...setup, autos: 'include', beam: 'leave-out' }, onAxes);
   const difference = largestDifference(same.image, direct.image);
   const { found, faint } = findBrightSources(simulation, image, direct);
   compareStage.done();
@@ -264,6 +264,6 @@ async function fromRecording(
     found,
     faint,
     difference,
-    predicted: roadError.anywhere,
+    predicted: directError.anywhere,
   };
 }

@@ -7,7 +7,7 @@ import { CorellaError } from '../core/errors.js';
 import { cross, dot, normalise, type Vector3 } from '../core/vector.js';
 import { altitudeDeg, azimuthDeg, type TangentAxes } from '../sky/frame.js';
 import { fittingPixels } from './aperture.js';
-import { directRoadEstimate } from './direct/holds.js';
+import { directErrorEstimate } from './direct/holds.js';
 import { planImage, type ImageOptions } from './plan.js';
 
 const UP: Vector3 = { x: 0, y: 0, z: 1 };
@@ -78,7 +78,7 @@ function errorAround(normalEnu: Vector3, options: CentreOptions): number {
     polarisations: 1 as const,
   };
   try {
-    return directRoadEstimate(planImage({ ...single, pixels: options.pixels ?? fittingPixels(single) }));
+    return directErrorEstimate(planImage({ ...single, pixels: options.pixels ?? fittingPixels(single) }));
   } catch (error) {
     // Kernels that cannot represent the heights, or a grid that is too small, are refused by the plan of the image
     // itself.

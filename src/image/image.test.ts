@@ -189,7 +189,7 @@ describe('two stations by hand', () => {
   });
 });
 
-describe('the two roads', () => {
+describe('the two methods', () => {
   for (const size of [1, 3, 5, 7] as const) {
     for (const polarisations of [1, 2] as const) {
       it(`give one image: ${size} × ${size} kernels, ${polarisations} polarisation(s)`, async () => {

@@ -35,10 +35,10 @@ export { MARGIN } from './kernels.js';
 export type { StationPatterns } from './station-patterns.js';
 export {
   boundFrequencies,
-  directRoadError,
-  directRoadEstimate,
+  directImageError,
+  directErrorEstimate,
   HIGH_DEG,
-  type DirectRoadError,
+  type DirectImageError,
 } from './direct/holds.js';
 export {
   averageChannels,

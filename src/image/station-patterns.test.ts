@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tapsCSKK } from '../core/axes.js';
 import type { Vector3 } from '../core/vector.js';
-import { directRoadError, planImage, type ImageOptions, type StationPatterns } from './index.js';
+import { directImageError, planImage, type ImageOptions, type StationPatterns } from './index.js';
 import { prepareKernelFitter, taper } from './kernels.js';
 import { nodePatterns } from './station-patterns.js';
 
@@ -77,7 +77,7 @@ describe('kernels of stations of their own', () => {
     assert.ok(Math.abs(rms - predicted) < 1e-6, `${predicted} predicted where it is ${rms}`);
   });
 
-  it('say how far a road of theirs is off, and one cell is refused', () => {
+  it('give a bound of the error of a method, and one cell is refused', () => {
     const stationsM = Array.from({ length: 20 }, (_, s) => ({ x: (7 * s) % 23, y: (11 * s) % 29, z: 0 }));
     const plan: ImageOptions = {
       pixels: 64,
@@ -92,11 +92,11 @@ describe('kernels of stations of their own', () => {
         ofStation: stationsM.map((_, s) => s % 2),
       },
     };
-    const { anywhere: error } = directRoadError(planImage(plan));
+    const { anywhere: error } = directImageError(planImage(plan));
     assert.ok(error < 0.02, String(error));
     // Kernels of one kind for all use other code.
     const alike: StationPatterns = { kinds: 1, weights: () => [ONE], ofStation: stationsM.map(() => 0) };
-    assert.ok(directRoadError({ ...planImage(plan), patterns: alike }).anywhere > 0.1);
+    assert.ok(directImageError({ ...planImage(plan), patterns: alike }).anywhere > 0.1);
     assert.throws(() => planImage({ ...plan, kernel: { kind: 'fitted', size: 1 } }), /one cell cannot hold/);
     assert.throws(
       () => planImage({ ...plan, patterns: { ...alike, ofStation: [0] } }),

@@ -81,14 +81,14 @@ export {
   imageDirectly,
   imageIntegration,
   imagesDirectly,
-  type DirectImagesRoad,
+  type DirectImagesSetup,
 } from '../compose/index.js';
 export {
   calibrateIntegration,
   imageWideSeries,
   imageWide,
   type WideSkyImage,
-  type WideRoad,
+  type WideSetup,
   type WideFieldOptions,
   type WideSettings,
   writeWide,

@@ -13,10 +13,15 @@ import { CorellaError, refuse } from '../core/errors.js';
 import { instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import { message, type Message } from '../messages/index.js';
-import { boundFrequencies, directRoadError, type DirectRoadError, type KernelSize } from '../image/index.js';
+import {
+  boundFrequencies,
+  directImageError,
+  type DirectImageError,
+  type KernelSize,
+} from '../image/index.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { checkDirectRoad, methodUsed, type FrontSpectra, type MethodUsed } from '../compose/index.js';
+import { checkDirectImages, methodUsed, type FrontSpectra, type MethodUsed } from '../compose/index.js';
 import {
   planSky,
   withCentre,
@@ -55,7 +60,7 @@ export async function chooseMethod(
   const frame = skyFrame(telescope.site, START);
   if (imaging.road === 'direct') {
     const image = withCentre(telescope, frequenciesHz, imaging.image);
-    const error = checkDirectRoad({ telescope, frequenciesHz }, frame, image);
+    const error = checkDirectImages({ telescope, frequenciesHz }, frame, image);
     const made = { ...imaging, image };
     const slow =
       data === 'wait' ? undefined : slowness('direct', await costOf('direct', timed, made), everyS);
@@ -130,9 +135,9 @@ function flatError(
   frame: ReturnType<typeof skyFrame>,
   frequenciesHz: Float64Array,
   image: ImageSettings & { readonly kernelSize: KernelSize },
-): DirectRoadError {
+): DirectImageError {
   try {
-    return directRoadError(planSky(telescope, frame, frequenciesHz, image));
+    return directImageError(planSky(telescope, frame, frequenciesHz, image));
   } catch (error) {
     if (error instanceof CorellaError) return { anywhere: Infinity, high: Infinity };
     throw error;

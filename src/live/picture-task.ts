@@ -7,7 +7,7 @@ import type { PictureOptions } from '../stages/index.js';
 
 export interface PictureSettings extends Pick<
   PictureOptions,
-  'telescope' | 'feeds' | 'road' | 'unit' | 'channelWidthHz' | 'look'
+  'telescope' | 'feeds' | 'method' | 'unit' | 'channelWidthHz' | 'look'
 > {
   readonly path: string;
   readonly width: number;

@@ -159,7 +159,7 @@ export function openImages(
       unit,
       channelWidthHz: spectra.channelWidthHz,
       look: lookOf(fields),
-      road:
+      method:
         fields.method === 'direct'
           ? 'Live, direct imaging (EPIC)'
           : `Live, from visibilities, ${fields.weights ?? 'natural'} weight`,

@@ -354,8 +354,8 @@ export const jsonDocuments: readonly JsonDocument[] = [
       level: shared.level,
       imaging:
         '`method`: `direct`; `predictedError`: the bound on the error of a pixel, as a fraction of a source; `predictedErrorAbove10Deg`: the same for pixels and sources above 10° of altitude',
-      roadError: 'the bound on the error of a direct image, as a fraction of a source',
-      roadErrorAbove10Deg: 'the same for pixels and sources above 10° of altitude',
+      directError: 'the bound on the error of a direct image, as a fraction of a source',
+      directErrorAbove10Deg: 'the same for pixels and sources above 10° of altitude',
       tilt: [
         'the image is in the plane of the stations',
         'its centre: `fromZenithDeg`, `azimuthDeg`; of the whole sky `hiddenBelowDeg`, the altitude below which sky opposite to it is behind the plane',
@@ -403,8 +403,8 @@ export const jsonDocuments: readonly JsonDocument[] = [
         'with `--direct`',
         '`method`: `direct`, and both bounds: `predictedError`, `predictedErrorAbove10Deg`',
       ],
-      roadError: ['with `--direct`', 'largest error of direct images, as a fraction of a source'],
-      roadErrorAbove10Deg: ['with `--direct`', 'the same for pixels and sources above 10° of altitude'],
+      directError: ['with `--direct`', 'largest error of direct images, as a fraction of a source'],
+      directErrorAbove10Deg: ['with `--direct`', 'the same for pixels and sources above 10° of altitude'],
       saturated: ['with `--direct`', 'numbers that saturated on requantising'],
       missingSamples: ['with `--direct`', 'samples that never arrived, over all inputs'],
       level: ['with `--direct`, from voltages to whole numbers', 'before rounding, as of `image --direct`'],
@@ -730,7 +730,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
     fields: {
       workload: 'what was asked for, all numbers',
       machine: '`title`, `countedAs`, `memoryBytes`, `bus`',
-      roads: 'of `visibilities` and `direct`: load by kernel, memory, machines',
+      methods: 'of `visibilities` and `direct`: load by kernel, memory, machines',
       cheaper: 'which method',
       crossoverCadenceS: 'where the other method becomes cheaper; null where it never does',
       many: '`telescope`: `machines`, `channels` of each at most, `toEachBitsPerS` and `toAllBitsPerS` of spectra; `recordings`: `workers` that keep up, `readBytesPerS`, `resultBytesPerS`',

@@ -8,10 +8,10 @@ export {
   HEADROOM,
   type KernelCosts,
   type Plan,
-  type RoadPlan,
+  type MethodPlan,
   kernelUnits,
-  planRoads,
+  planImaging,
 } from './planner.js';
-export { type KernelName, type RoadName, roadNames } from './road-names.js';
-export { type Compared, type RoadRun, runPlan } from './run.js';
+export { type KernelName, type MethodName, methodNames } from './method-names.js';
+export { type Compared, type MethodRun, runPlan } from './run.js';
 export { type Workload, type WorkloadOptions, workloadOf } from './workload.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { manyMachines } from './many.js';
-import { planRoads, type KernelCosts } from './planner.js';
+import { planImaging, type KernelCosts } from './planner.js';
 import { workloadOf } from './workload.js';
 
 const cost = (secondsPerUnit: number) => ({ secondsPerUnit, basis: 'measured' }) as const;
@@ -46,7 +46,7 @@ describe('many machines', () => {
   it('one where it is enough: rates by hand', () => {
     // A channel of 100 kHz, 8 inputs, two numbers of 4 bits: 6.4 Mb/s. Recorded with 8 bits: 1e6 · 8 · 2 bytes per
     // second. An integration: 10 channels, 10 baselines, 4 complex products and a count of 8 bytes each, every 10 s.
-    assert.deepEqual(manyMachines(planRoads(workload, costsTimes(1), machine)), {
+    assert.deepEqual(manyMachines(planImaging(workload, costsTimes(1), machine)), {
       telescope: { machines: 1, channels: 10, toEachBitsPerS: 6.4e7, toAllBitsPerS: 6.4e7 },
       recordings: { workers: 1, readBytesPerS: 1.6e7, resultBytesPerS: 720 },
     });
@@ -54,7 +54,7 @@ describe('many machines', () => {
 
   it('as many as the load asks for, the channels shared', () => {
     // 0.28 of a machine, ten times: 2.8, at most 95 % each.
-    const { telescope, recordings } = manyMachines(planRoads(workload, costsTimes(10), machine));
+    const { telescope, recordings } = manyMachines(planImaging(workload, costsTimes(10), machine));
     assert.deepEqual([telescope.machines, telescope.channels, recordings.workers], [3, 4, 3]);
     assert.equal(telescope.toEachBitsPerS, 4 * 6.4e6);
   });

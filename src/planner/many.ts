@@ -25,13 +25,13 @@ interface ManyMachines {
 /** Of sums (two float64 per product) and counts. */
 const NUMBER_BYTES = 8;
 
-export function manyMachines({ workload, roads, cheaper }: Plan): ManyMachines {
+export function manyMachines({ workload, methods, cheaper }: Plan): ManyMachines {
   const { channels, channelWidthHz, stations, polarisations, bits, input, calibrateEveryS } = workload;
-  const machines = Math.min(channels, roads[cheaper].machines);
+  const machines = Math.min(channels, methods[cheaper].machines);
   const perMachine = Math.ceil(channels / machines);
   const inputs = stations * polarisations;
   const bitsPerChannel = channelWidthHz * inputs * 2 * bits;
-  const load = roads.visibilities.kernels
+  const load = methods.visibilities.kernels
     .filter(({ kernel }) => kernel === 'channelise' || kernel === 'correlate')
     .reduce((sum, one) => sum + one.load, 0);
   // Voltages are recorded with 8 bits, spectra with their own.

@@ -8,7 +8,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { secondsPerRun, timeBeams, timeCalibrate } from './measure-costs.js';
 import { spectraInImage } from './memory.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
-import type { RoadName } from './road-names.js';
+import type { MethodName } from './method-names.js';
 import { timeImages, type Piece, type TimedImages } from './time-images.js';
 import type { Workload } from './workload.js';
 
@@ -42,9 +42,9 @@ export async function measureCard(
     spectra: spectraInImage(workload),
     images: Math.max(LEAST_IMAGES, Math.ceil(LEAST_S / workload.cadenceS)),
   };
-  const accountOf = async (road: RoadName): Promise<NonNullable<TimedImages['card']>> => {
-    const { card } = await timeImages(road, backend, telescope, workload, piece);
-    if (!card) throw new Error(`${road}: nothing was metered`);
+  const accountOf = async (method: MethodName): Promise<NonNullable<TimedImages['card']>> => {
+    const { card } = await timeImages(method, backend, telescope, workload, piece);
+    if (!card) throw new Error(`${method}: nothing was metered`);
     return card;
   };
   const [correlated, direct] = [await accountOf('visibilities'), await accountOf('direct')];

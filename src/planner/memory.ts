@@ -2,7 +2,7 @@
 import { baselineCount } from '../core/axes.js';
 import { roundUp } from '../core/round-up.js';
 import { FOLDED_BOXES, channelsAtOnce, gridBytes, planSampling, suitsHalves } from '../image/on-card.js';
-import type { RoadName } from './road-names.js';
+import type { MethodName } from './method-names.js';
 import type { Workload } from './workload.js';
 
 /** The card processes one while the next is uploaded. */
@@ -41,7 +41,7 @@ const CALIBRATION_BYTES = 2 ** 32;
 /** Of the known cards; grids are processed in whole waves of multiprocessors. */
 const MULTIPROCESSORS = 132;
 
-function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): readonly CardBuffer[] {
+function cardBuffers(method: MethodName, workload: Workload, memoryBytes: number): readonly CardBuffer[] {
   const { channels, stations, polarisations, pixels, kernelSize, bits, input, taps } = workload;
   const inputs = stations * polarisations;
   const { spectraPerBlock } = cutImage(workload);
@@ -65,7 +65,7 @@ function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): r
       .multiprocessors,
   });
   const scratchBytes = 2 * 16 * planes + 16 * visibilities + 24 * channels * pixels ** 2;
-  const roads = {
+  const methods = {
     visibilities: [
       {
         what: "pairs' kernels",
@@ -74,7 +74,7 @@ function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): r
       { what: 'uv grids', sizeBytes: Math.min(VISIBILITY_GRID_BYTES, scratchBytes) },
     ],
     direct: [{ what: 'grids', sizeBytes: channelsOfGrids * bytesPerChannel }],
-  } satisfies Record<RoadName, readonly CardBuffer[]>;
+  } satisfies Record<MethodName, readonly CardBuffer[]>;
   return [
     ...(input === 'voltages'
       ? [
@@ -96,11 +96,11 @@ function cardBuffers(road: RoadName, workload: Workload, memoryBytes: number): r
       ),
     },
     { what: 'gridding kernels', sizeBytes: 16 * channels * stations * kernelSize ** 2 },
-    ...roads[road],
+    ...methods[method],
     { what: 'sums', sizeBytes: 8 * planes },
     { what: 'images', sizeBytes: 8 * planes },
   ];
 }
 
-export const cardBytes = (road: RoadName, workload: Workload, memoryBytes: number): number =>
-  cardBuffers(road, workload, memoryBytes).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+export const cardBytes = (method: MethodName, workload: Workload, memoryBytes: number): number =>
+  cardBuffers(method, workload, memoryBytes).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

@@ -7,7 +7,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { cardCosts, cardMachine, cards, findCard, interpolate } from './cards.js';
 import { choosePiece, runPlan } from './run.js';
 import { machineOf, measureCosts } from './measure-costs.js';
-import { planRoads, workPerSecond, type KernelCosts, type Machine } from './planner.js';
+import { planImaging, workPerSecond, type KernelCosts, type Machine } from './planner.js';
 import { workloadOf, type Workload, type WorkloadOptions } from './workload.js';
 
 /** Four stations in a square of 10 m. */
@@ -108,9 +108,9 @@ describe('loads', () => {
     const beside = Object.fromEntries(workPerSecond('direct', asked({ beams: 6 })));
     assert.equal(beside.beams, 6e6); // 6 × 10 × 10⁵
   });
-  it('add up, and decide how many machines and which road', () => {
-    const plan = planRoads(asked(), costs, machine);
-    const { visibilities, direct } = plan.roads;
+  it('add up, and decide how many machines and which method', () => {
+    const plan = planImaging(asked(), costs, machine);
+    const { visibilities, direct } = plan.methods;
     // channelise 8e6 × 1e-8 = 0.08; correlate 1e6 × 2e-7 = 0.2; image 100 × 1e-3 = 0.1; calibrate 2 × 1e-2 = 0.02
     assert.ok(Math.abs(visibilities.load - 0.4) < 1e-12);
     // channelise 0.08; correlate 1e4 × 2e-7 = 0.002; direct 1e6 × 1e-6 = 1; finish 100 × 1e-4 = 0.01; calibrate 0.02
@@ -126,25 +126,25 @@ describe('loads', () => {
     // 10 (1e-3 − 1e-4) / (1e6 (1e-6 − 2e-7)) = 0.009 / 0.8
     assert.ok(Math.abs((plan.crossoverCadenceS ?? 0) - 0.01125) < 1e-12);
   });
-  it('cross over where both roads cost the same', () => {
-    const cadenceS = planRoads(asked(), costs, machine).crossoverCadenceS ?? 0;
+  it('cross over where both methods cost the same', () => {
+    const cadenceS = planImaging(asked(), costs, machine).crossoverCadenceS ?? 0;
     // without the solver's share of correlation, which the crossing leaves out
     const rare = { calibrateEveryS: 1e9 };
     const near = (factor: number) =>
-      planRoads(asked({ cadenceS: cadenceS * factor, ...rare }), costs, machine);
+      planImaging(asked({ cadenceS: cadenceS * factor, ...rare }), costs, machine);
     assert.equal(near(0.99).cheaper, 'direct');
     assert.equal(near(1.01).cheaper, 'visibilities');
   });
   it('let the bus decide where it is the narrowest', () => {
     const narrow = { ...machine, bus: { upBytesPerS: 4e6, downBytesPerS: 1e9 } };
-    const { visibilities } = planRoads(asked(), costs, narrow).roads;
+    const { visibilities } = planImaging(asked(), costs, narrow).methods;
     assert.equal(visibilities.boundBy, 'bus');
     assert.equal(visibilities.machines, 5); // 16 / 4 = 4 buses' worth at 95 %: 4.2
     const bare: Machine = { title: 'no bus', countedAs: 'machine', memoryBytes: 1e9 };
-    assert.equal(planRoads(asked(), costs, bare).roads.visibilities.bus.load, 0);
+    assert.equal(planImaging(asked(), costs, bare).methods.visibilities.bus.load, 0);
   });
   it('let memory decide where it is short', () => {
-    const { visibilities } = planRoads(asked(), costs, { ...machine, memoryBytes: 1e6 }).roads;
+    const { visibilities } = planImaging(asked(), costs, { ...machine, memoryBytes: 1e6 }).methods;
     assert.equal(visibilities.boundBy, 'memory');
   });
 });
@@ -159,7 +159,7 @@ describe('cards', () => {
     assert.equal(interpolate(points, 0.5), 10);
     assert.equal(interpolate(points, 9), 30);
   });
-  it('hold all of LWA-SV on one H200 by both roads, correlating far cheaper at an image in ten seconds', async () => {
+  it('hold all of LWA-SV on one H200 by both methods, correlating far cheaper at an image in ten seconds', async () => {
     const workload = asked({
       telescope: await loadTelescope('lwasv'),
       channels: 792,
@@ -171,8 +171,8 @@ describe('cards', () => {
     });
     assert.equal(workload.leftOut.length, 1); // the outrigger
     const card = cards.h200;
-    const plan = planRoads(workload, cardCosts(card, workload), cardMachine(card));
-    const { visibilities, direct } = plan.roads;
+    const plan = planImaging(workload, cardCosts(card, workload), cardMachine(card));
+    const { visibilities, direct } = plan.methods;
     assert.equal(visibilities.machines, 1);
     assert.equal(direct.machines, 1);
     assert.equal(plan.cheaper, 'visibilities');
@@ -187,16 +187,16 @@ describe('cards', () => {
     const telescope = await loadTelescope('lwasv');
     const lwasv = { telescope, channels: 132, channelWidthHz: 25e3, cadenceS: 0.04, pixels: 128 };
     // milliseconds per image
-    for (const [input, road, measuredMs] of [
+    for (const [input, method, measuredMs] of [
       ['voltages', 'visibilities', 5.67],
       ['voltages', 'direct', 4.75],
       ['spectra', 'direct', 4.86],
     ] as const) {
       const workload = asked({ ...lwasv, input });
-      const plan = planRoads(workload, cardCosts(card, workload), cardMachine(card));
-      const { load, bus } = plan.roads[road];
+      const plan = planImaging(workload, cardCosts(card, workload), cardMachine(card));
+      const { load, bus } = plan.methods[method];
       const predictedMs = 40 * Math.max(load, bus.load);
-      assert.ok(Math.abs(predictedMs / measuredMs - 1) < 0.2, `${road}, ${input}: ${predictedMs} ms`);
+      assert.ok(Math.abs(predictedMs / measuredMs - 1) < 0.2, `${method}, ${input}: ${predictedMs} ms`);
     }
   });
   it('channelise as they were measured: kernels of their own by channels and taps', () => {
@@ -219,19 +219,19 @@ describe('cards', () => {
 });
 
 describe('this machine', () => {
-  it('is timed, planned for and run by both roads on the reference', async () => {
+  it('is timed, planned for and run by both methods on the reference', async () => {
     const backend = openReference();
     const workload = asked({ pixels: 16, cadenceS: 1e-4, channels: 4, beams: 2 });
     const measured = await measureCosts(backend, workload, { secondsPerKernel: 0.002 });
     for (const [kernel, one] of Object.entries(measured)) assert.ok(one.secondsPerUnit > 0, kernel);
-    const plan = planRoads(workload, measured, machineOf(backend));
-    assert.ok(plan.roads.direct.load > 0);
-    for (const road of ['visibilities', 'direct'] as const) {
-      const run = await runPlan(road, backend, square, { plan, costs: measured, dataS: 1 });
+    const plan = planImaging(workload, measured, machineOf(backend));
+    assert.ok(plan.methods.direct.load > 0);
+    for (const method of ['visibilities', 'direct'] as const) {
+      const run = await runPlan(method, backend, square, { plan, costs: measured, dataS: 1 });
       assert.ok(run.measuredS > 0 && run.predictedS > 0);
       assert.deepEqual(
         { channels: run.channels, spectra: run.spectra, images: run.images },
-        choosePiece(road, workload, measured),
+        choosePiece(method, workload, measured),
       );
     }
   });

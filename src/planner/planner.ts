@@ -8,10 +8,10 @@
  * A load is seconds of work per second of data: 1 is exactly real time on one machine.
  */
 import { cardBytes } from './memory.js';
-import type { KernelName, RoadName } from './road-names.js';
+import type { KernelName, MethodName } from './method-names.js';
 import type { Workload } from './workload.js';
 
-export type { KernelName } from './road-names.js';
+export type { KernelName } from './method-names.js';
 
 export interface Cost {
   readonly secondsPerUnit: number;
@@ -48,8 +48,8 @@ interface KernelLoad {
   readonly basis: Cost['basis'];
 }
 
-export interface RoadPlan {
-  readonly road: RoadName;
+export interface MethodPlan {
+  readonly method: MethodName;
   readonly kernels: readonly KernelLoad[];
   /** All kernels together. */
   readonly load: number;
@@ -69,8 +69,8 @@ export interface RoadPlan {
 export interface Plan {
   readonly workload: Workload;
   readonly machine: Machine;
-  readonly roads: Readonly<Record<RoadName, RoadPlan>>;
-  readonly cheaper: RoadName;
+  readonly methods: Readonly<Record<MethodName, MethodPlan>>;
+  readonly cheaper: MethodName;
   /** Below this cadence direct imaging is cheaper; undefined if one method always is. */
   readonly crossoverCadenceS: number | undefined;
 }
@@ -78,17 +78,17 @@ export interface Plan {
 /** A live system with a higher load falls behind after any interruption. */
 export const HEADROOM = 0.95;
 
-export function planRoads(workload: Workload, costs: KernelCosts, machine: Machine): Plan {
-  const roads = {
-    visibilities: planRoad('visibilities', workload, costs, machine),
-    direct: planRoad('direct', workload, costs, machine),
-  } satisfies Record<RoadName, RoadPlan>;
-  const [v, d] = [roads.visibilities, roads.direct];
+export function planImaging(workload: Workload, costs: KernelCosts, machine: Machine): Plan {
+  const methods = {
+    visibilities: planMethod('visibilities', workload, costs, machine),
+    direct: planMethod('direct', workload, costs, machine),
+  } satisfies Record<MethodName, MethodPlan>;
+  const [v, d] = [methods.visibilities, methods.direct];
   const isDirectCheaper = d.machines < v.machines || (d.machines === v.machines && d.load < v.load);
   return {
     workload,
     machine,
-    roads,
+    methods,
     cheaper: isDirectCheaper ? 'direct' : 'visibilities',
     crossoverCadenceS: crossover(workload, costs),
   };
@@ -96,7 +96,7 @@ export function planRoads(workload: Workload, costs: KernelCosts, machine: Machi
 
 /** Units of work per second for each kernel of an imaging method; unused kernels are left out. */
 export function workPerSecond(
-  road: RoadName,
+  method: MethodName,
   workload: Workload,
 ): readonly (readonly [KernelName, number])[] {
   const { channels, channelWidthHz, stations, polarisations, cadenceS, calibrateEveryS, beams } = workload;
@@ -117,13 +117,18 @@ export function workPerSecond(
       ['direct image', channelSpectra],
       ['finish', images],
     ],
-  } as const satisfies Record<RoadName, readonly (readonly [KernelName, number])[]>;
+  } as const satisfies Record<MethodName, readonly (readonly [KernelName, number])[]>;
   const beside = beams > 0 ? [['beams', channelSpectra * beams] as const] : [];
-  return [...front, ...back[road], calibrate, ...beside];
+  return [...front, ...back[method], calibrate, ...beside];
 }
 
-function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machine: Machine): RoadPlan {
-  const kernels = workPerSecond(road, workload).map(([kernel, unitsPerS]) => ({
+function planMethod(
+  method: MethodName,
+  workload: Workload,
+  costs: KernelCosts,
+  machine: Machine,
+): MethodPlan {
+  const kernels = workPerSecond(method, workload).map(([kernel, unitsPerS]) => ({
     kernel,
     load: unitsPerS * costs[kernel].secondsPerUnit,
     basis: costs[kernel].basis,
@@ -131,7 +136,7 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
   const load = kernels.reduce((sum, kernel) => sum + kernel.load, 0);
   const bus = busTraffic(workload, machine);
   // Only a card keeps values that could be recomputed.
-  const memoryBytes = cardBytes(road, workload, machine.bus ? machine.memoryBytes : 0);
+  const memoryBytes = cardBytes(method, workload, machine.bus ? machine.memoryBytes : 0);
   const needs = {
     kernels: load / HEADROOM,
     bus: bus.load / HEADROOM,
@@ -141,7 +146,7 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
     needs[b] > needs[a] ? b : a,
   );
   return {
-    road,
+    method,
     kernels,
     load,
     bus,
@@ -155,7 +160,7 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
 const IMAGE_BYTES = 8;
 const products = ({ polarisations }: Workload): 1 | 4 => (polarisations === 1 ? 1 : 4);
 
-function busTraffic(workload: Workload, { bus }: Machine): RoadPlan['bus'] {
+function busTraffic(workload: Workload, { bus }: Machine): MethodPlan['bus'] {
   const { channels, channelWidthHz, stations, polarisations, bits, input, cadenceS, pixels } = workload;
   // Voltages arrive as 8-bit complex samples; spectra with their own bits.
   const bytesPerSample = input === 'voltages' ? 2 : (2 * bits) / 8;

@@ -4,7 +4,7 @@ import type { CardStep } from '../backend/cuda/meter.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { spectraInImage } from './memory.js';
 import type { KernelCosts, Plan } from './planner.js';
-import type { KernelName, RoadName } from './road-names.js';
+import type { KernelName, MethodName } from './method-names.js';
 import { timeImages, type Piece, type TimedImages } from './time-images.js';
 import type { Workload } from './workload.js';
 
@@ -14,8 +14,8 @@ export interface Compared {
   readonly measuredS: number;
 }
 
-export interface RoadRun extends Compared {
-  readonly road: RoadName;
+export interface MethodRun extends Compared {
+  readonly method: MethodName;
   readonly channels: number;
   /** Spectra of each channel in an image. */
   readonly spectra: number;
@@ -40,7 +40,7 @@ const IMAGES = 3;
 
 /** Kernels of one image, without calibration, which runs between images. */
 function predict(
-  road: RoadName,
+  method: MethodName,
   workload: Workload,
   costs: KernelCosts,
   { channels, spectra }: Omit<Piece, 'images'>,
@@ -51,15 +51,15 @@ function predict(
   const back = {
     visibilities: channels * (spectra * costs.correlate.secondsPerUnit + costs.image.secondsPerUnit),
     direct: channels * (spectra * costs['direct image'].secondsPerUnit + costs.finish.secondsPerUnit),
-  } satisfies Record<RoadName, number>;
-  return front + back[road];
+  } satisfies Record<MethodName, number>;
+  return front + back[method];
 }
 
 /** As many channels as this time allows with the full number of spectra; fewer spectra if not even two channels fit. */
-export function choosePiece(road: RoadName, workload: Workload, costs: KernelCosts): Piece {
+export function choosePiece(method: MethodName, workload: Workload, costs: KernelCosts): Piece {
   const spectra = spectraInImage(workload);
   const least = Math.min(2, workload.channels);
-  const perChannel = predict(road, workload, costs, { channels: 1, spectra });
+  const perChannel = predict(method, workload, costs, { channels: 1, spectra });
   const channels = Math.min(workload.channels, Math.max(least, Math.floor(AIM_S / perChannel)));
   const share = AIM_S / (perChannel * channels);
   const taken = share >= 1 ? spectra : Math.max(LEAST_SPECTRA, Math.floor(spectra * share));
@@ -68,30 +68,30 @@ export function choosePiece(road: RoadName, workload: Workload, costs: KernelCos
 
 /** A card runs the whole workload for this many seconds of data. */
 export async function runPlan(
-  road: RoadName,
+  method: MethodName,
   backend: Backend,
   telescope: Telescope,
   { plan, costs, dataS }: { readonly plan: Plan; readonly costs: KernelCosts; readonly dataS: number },
-): Promise<RoadRun> {
+): Promise<MethodRun> {
   const { workload } = plan;
   const { channels, cadenceS } = workload;
   const isCard = backend.kind === 'cuda';
   const piece = isCard
     ? { channels, spectra: spectraInImage(workload), images: Math.max(1, Math.round(dataS / cadenceS)) }
-    : choosePiece(road, workload, costs);
-  const { load, bus } = plan.roads[road];
-  const predictedS = isCard ? cadenceS * Math.max(load, bus.load) : predict(road, workload, costs, piece);
-  const { elapsedS, card } = await timeImages(road, backend, telescope, workload, piece);
+    : choosePiece(method, workload, costs);
+  const { load, bus } = plan.methods[method];
+  const predictedS = isCard ? cadenceS * Math.max(load, bus.load) : predict(method, workload, costs, piece);
+  const { elapsedS, card } = await timeImages(method, backend, telescope, workload, piece);
   const measuredS = elapsedS / piece.images;
   return {
-    road,
+    method,
     ...piece,
     predictedS,
     measuredS,
     ratio: measuredS / predictedS,
     elapsedS,
     dataS: (piece.images * piece.spectra) / workload.channelWidthHz,
-    ...(card && { card: compareSteps(road, plan, card, piece.images) }),
+    ...(card && { card: compareSteps(method, plan, card, piece.images) }),
   };
 }
 
@@ -107,12 +107,12 @@ const stepOf = {
 } as const satisfies Record<KernelName, CardStep | undefined>;
 
 function compareSteps(
-  road: RoadName,
-  { roads, workload, machine }: Plan,
+  method: MethodName,
+  { methods, workload, machine }: Plan,
   { seconds, memoryBytes }: NonNullable<TimedImages['card']>,
   images: number,
-): RoadRun['card'] {
-  const { kernels, bus } = roads[road];
+): MethodRun['card'] {
+  const { kernels, bus } = methods[method];
   const { cadenceS } = workload;
   const perImage = (step: CardStep): number => (seconds[step] ?? 0) / images;
   const across = (bytesPerS: number, busBytesPerS = NaN): number => (cadenceS * bytesPerS) / busBytesPerS;
@@ -120,7 +120,7 @@ function compareSteps(
     kernels: kernels.flatMap(({ kernel, load }) => {
       const step = stepOf[kernel];
       // Direct images need no correlation here: gains are not solved.
-      if (step === undefined || (road === 'direct' && kernel === 'correlate')) return [];
+      if (step === undefined || (method === 'direct' && kernel === 'correlate')) return [];
       return [{ kernel, predictedS: cadenceS * load, measuredS: perImage(step) }];
     }),
     bus: {
@@ -133,6 +133,6 @@ function compareSteps(
         measuredS: perImage('download'),
       },
     },
-    memory: { predictedBytes: roads[road].memoryBytes, measuredBytes: memoryBytes },
+    memory: { predictedBytes: methods[method].memoryBytes, measuredBytes: memoryBytes },
   };
 }

@@ -14,7 +14,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { fillSpectra, fillWithNoise, spectraType } from './blocks.js';
 import { channelisePlanOf } from './measure-costs.js';
 import { cutImage } from './memory.js';
-import type { RoadName } from './road-names.js';
+import type { MethodName } from './method-names.js';
 import type { Workload } from './workload.js';
 
 /** The part of a workload to run. */
@@ -37,7 +37,7 @@ const WARM_UP_IMAGES = 3;
 const START = instant(1_767_225_600);
 
 export const timeImages = (
-  road: RoadName,
+  method: MethodName,
   backend: Backend,
   telescope: Telescope,
   workload: Workload,
@@ -77,7 +77,7 @@ export const timeImages = (
         integrations: 'none',
         imaging: {
           everyS,
-          road,
+          road: method,
           method: 'flat',
           weight: 'natural',
           image: { pixels, field, kernelSize },

@@ -94,7 +94,7 @@ function writeHeaders(plan: StreamPlan, { slots, datagrams }: Packed, templates:
     });
 }
 
-interface Road {
+interface Sending {
   readonly first: FirstTick;
   readonly sender: PacedSender;
   readonly beganNs: bigint;
@@ -111,16 +111,16 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
   const totals = { slots: 0, sent: 0, behindNs: 0, leftSamples: 0, describedS: -Infinity };
   const isDone = (): boolean => totals.slots >= mostSlots || settings.isStopped();
 
-  let road: Road | undefined;
+  let state: Sending | undefined;
   const headed = new WeakSet<Packed>();
-  const begin = (): Road => {
+  const begin = (): Sending => {
     const first = settings.first();
     const templates = packetsOfTickZero(plan, first.session);
     return { first, templates, sender: settings.open(first), beganNs: settings.beginNs() };
   };
   const sendAll = async (packed: Packed): Promise<void> => {
-    road ??= begin();
-    const { first, sender, beganNs, templates } = road;
+    state ??= begin();
+    const { first, sender, beganNs, templates } = state;
     if (!headed.has(packed)) writeHeaders(plan, packed, templates);
     headed.add(packed);
     for (let from = 0; from < packed.slots && !isDone();) {
@@ -201,7 +201,7 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
     slots: totals.slots,
     leftSamples: totals.leftSamples,
     seconds: totals.slots * slotS,
-    sockets: road?.sender.sockets ?? 0,
+    sockets: state?.sender.sockets ?? 0,
     behindS: totals.behindNs / 1e9,
   };
 }

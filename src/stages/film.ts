@@ -87,7 +87,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
         telescope.title,
         `${formatInstant(addSeconds(start, durationS / 2), durationS < 1 ? 3 : 0)} · ${formatHz(series.frequencyHz)}, ` +
           `${formatHz(series.bandHz)} wide · ${telescope.stations.length} stations`,
-        options.road,
+        options.method,
       ],
       calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
       sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: series.frequencyHz }).map(

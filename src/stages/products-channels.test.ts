@@ -26,7 +26,7 @@ const image = imageCPML(new Float64Array(3 * 4 * 32 * 32), 3, 4, 32);
 const sky: SkyImage = { image, plan, frame, start, durationS: 2 };
 const options: ProductOptions = {
   telescope: trio,
-  road: 'by hand',
+  method: 'by hand',
   unit: 'Jy/beam',
   channelWidthHz: 1e6,
   channels: 'average',

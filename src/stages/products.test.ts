@@ -26,7 +26,7 @@ const sky: SkyImage & { readonly beam: SkyImage['image'] } = {
 };
 const options: PictureOptions = {
   telescope: trio,
-  road: 'a test',
+  method: 'a test',
   unit: 'counts',
   channelWidthHz: 1e5,
   channels: 'average',

@@ -37,7 +37,7 @@ export interface ProductOptions {
   /** The polarisations of the data: X and Y by default. */
   readonly feeds?: 'linear' | 'circular';
   /** "From visibilities", "Direct": the method, for the headline. */
-  readonly road: string;
+  readonly method: string;
   readonly unit: string;
   readonly channelWidthHz: number;
   readonly channels: 'average' | 'keep';
@@ -247,7 +247,7 @@ export function pictureParts(
       telescope.title,
       `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(widthHz)} wide · ` +
         `${telescope.stations.length} stations`,
-      options.road,
+      options.method,
     ],
     unit: options.unit,
     look: options.look,

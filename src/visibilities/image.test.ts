@@ -99,7 +99,7 @@ function assertFound(sky: SkyImage, peak: number, tolerance: number): void {
   assert.ok(Math.abs(found.peak - peak) < tolerance, `${found.peak} Jy, not ${peak}`);
 }
 
-const road = {
+const setup = {
   backend: openReference(),
   telescope,
   frequenciesHz,
@@ -109,7 +109,7 @@ const road = {
 
 describe('an image of an integration', () => {
   it('has the geometry of its middle, and says when it began', async () => {
-    const sky = await imageIntegration(integrationOf(), road, settings);
+    const sky = await imageIntegration(integrationOf(), setup, settings);
     assert.deepEqual(sky.start, start);
     assert.equal(sky.durationS, durationS);
     assert.equal(secondsBetween(start, sky.frame.moment), durationS / 2);
@@ -126,7 +126,7 @@ describe('an image of an integration', () => {
       gains: gainsCA(Float64Array.from([...perChannel, ...perChannel]), 2, 18),
       solved: new Uint8Array(36).fill(1),
     };
-    assertFound(await imageIntegration(integration, { ...road, calibrated }, settings), 20, 2);
+    assertFound(await imageIntegration(integration, { ...setup, calibrated }, settings), 20, 2);
   });
 });
 
@@ -134,18 +134,18 @@ describe('an image of nothing', () => {
   it('is refused, whatever left nothing', async () => {
     const integration = integrationOf();
     const flagged = { ...integration, flaggedInputs: new Uint8Array(18).fill(1) };
-    await assert.rejects(imageIntegration(flagged, road, settings), /every cross-correlation is flagged/);
+    await assert.rejects(imageIntegration(flagged, setup, settings), /every cross-correlation is flagged/);
     await assert.rejects(
-      imageIntegration(flagged, { ...road, autos: 'include' }, settings),
+      imageIntegration(flagged, { ...setup, autos: 'include' }, settings),
       /every visibility is flagged/,
     );
     const uncounted = {
       ...integration,
       counts: integration.counts.map(() => 0) as typeof integration.counts,
     };
-    await assert.rejects(imageIntegration(uncounted, road, settings), /nothing is left of the data/);
+    await assert.rejects(imageIntegration(uncounted, setup, settings), /nothing is left of the data/);
     const calibrated = { gains: gainsCA(new Float64Array(72).fill(NaN), 2, 18), solved: new Uint8Array(36) };
-    await assert.rejects(imageIntegration(integration, { ...road, calibrated }, settings), /without gains/);
+    await assert.rejects(imageIntegration(integration, { ...setup, calibrated }, settings), /without gains/);
     // An image of one remaining channel works.
     const solved = new Uint8Array(36).fill(1, 18);
     const half = {
@@ -156,7 +156,7 @@ describe('an image of nothing', () => {
       ),
       solved,
     };
-    assertFound(await imageIntegration(integration, { ...road, calibrated: half }, settings), 20, 2);
+    assertFound(await imageIntegration(integration, { ...setup, calibrated: half }, settings), 20, 2);
   });
 });
 

@@ -34,7 +34,7 @@ export {
 } from './wide/products.js';
 export { imageWideSeries } from './wide/series.js';
 export { type WideFieldOptions, type WideSettings } from './wide/settings.js';
-export type { WideRoad } from './wide/survey.js';
+export type { WideSetup } from './wide/survey.js';
 export { holdingCellDeg } from './wide/weighed.js';
 export {
   countText,

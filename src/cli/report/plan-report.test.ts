@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  planRoads,
+  planImaging,
   type KernelCosts,
   type Plan,
   workloadOf,
@@ -39,7 +39,7 @@ function planFor(costs: Partial<KernelCosts> = {}, options: Partial<WorkloadOpti
     ...costs,
   };
   const bus = { upBytesPerS: 1e10, downBytesPerS: 1e10 };
-  return planRoads(workload, all, { title: 'a card', countedAs: 'card', memoryBytes: 1e12, bus });
+  return planImaging(workload, all, { title: 'a card', countedAs: 'card', memoryBytes: 1e12, bus });
 }
 const rowOf = (lines: readonly string[], name: string): string[] | undefined =>
   lines
@@ -48,7 +48,7 @@ const rowOf = (lines: readonly string[], name: string): string[] | undefined =>
     .slice(1);
 
 describe('what a plan says', () => {
-  it('the loads by both roads, in the order of the chain', () => {
+  it('the loads by both methods, in the order of the chain', () => {
     const lines = planLines(planFor());
     assert.deepEqual(rowOf(lines, 'correlate'), ['1 %', '0.1 %']); // 1e4 spectra a second at 1 µs; one second in ten
     assert.deepEqual(rowOf(lines, 'calibrate'), ['0.02 %', '0.02 %']); // 0.2 solves a second at 1 ms
@@ -64,7 +64,7 @@ describe('what a plan says', () => {
     assert.equal(rowOf(lines, 'channelise'), undefined);
   });
 
-  it('which road is cheaper, and where that turns', () => {
+  it('which method is cheaper, and where that changes', () => {
     // (0.09 − 0.01) / (1e4 · 2e-6) = 4 s
     const lines = planLines(planFor());
     assert.ok(
@@ -76,7 +76,7 @@ describe('what a plan says', () => {
       lines.includes('images closer together than 4.0 s are cheaper directly, others by correlating first'),
     );
     const never = planLines(planFor({ 'direct image': measured(1e-7), finish: measured(0.01) }));
-    assert.ok(never.includes('the other road costs more, however often images are made'));
+    assert.ok(never.includes('the other method costs more, however often images are made'));
   });
 
   it('how many it takes where one is not enough', () => {

@@ -1,29 +1,29 @@
 /** Output of corella plan: the loads of both imaging methods, the decision, and a comparison with test runs. */
 import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
 import {
-  type RoadRun,
+  type MethodRun,
   HEADROOM,
   kernelUnits,
   type Cost,
   type Plan,
-  type RoadPlan,
+  type MethodPlan,
   manyMachines,
-  roadNames,
+  methodNames,
   type KernelName,
-  type RoadName,
+  type MethodName,
   type Compared,
   type Workload,
 } from '../../planner/index.js';
 import { table, type Terminal } from './terminal.js';
 
-export const roadTitles = {
+export const methodTitles = {
   visibilities: 'correlate, then image',
   direct: 'direct imaging',
-} as const satisfies Record<RoadName, string>;
+} as const satisfies Record<MethodName, string>;
 /** In the order of the chain. */
 const kernelNames = Object.keys(kernelUnits) as KernelName[];
 
-export function reportPlan(terminal: Terminal, plan: Plan, runs: readonly RoadRun[]): void {
+export function reportPlan(terminal: Terminal, plan: Plan, runs: readonly MethodRun[]): void {
   const { imagedM, ...workload } = plan.workload;
   const many = manyMachines(plan);
   terminal.result({ ...plan, workload: { ...workload, imagedStations: imagedM.length }, many, runs }, [
@@ -38,7 +38,7 @@ export const planLines = (plan: Plan): string[] => [
   plan.machine.countedAs === 'card' ? `on ${plan.machine.title}` : `on this machine: ${plan.machine.title}`,
   '',
   `how busy one ${plan.machine.countedAs} would be with all of it; 100 % is exactly real time`,
-  ...table(['', ...roadNames.map((road) => roadTitles[road])], loadRows(plan)),
+  ...table(['', ...methodNames.map((method) => methodTitles[method])], loadRows(plan)),
   ...footnotes(plan),
   '',
   ...verdict(plan),
@@ -61,7 +61,7 @@ function manyLines(plan: Plan): string[] {
 }
 
 /** On a GPU: the time of each step of an image, measured and predicted. */
-function describeRun(run: RoadRun, cadenceS: number): string[] {
+function describeRun(run: MethodRun, cadenceS: number): string[] {
   const { card } = run;
   if (!card) return [];
   const row = (name: string, { predictedS, measuredS }: Compared): string[] => [
@@ -74,7 +74,7 @@ function describeRun(run: RoadRun, cadenceS: number): string[] {
   const { memory, kernels, bus } = card;
   return [
     '',
-    `${roadTitles[run.road]}: ${run.images} images, ${formatSeconds(run.dataS)} of data in ${formatSeconds(run.elapsedS)}, ` +
+    `${methodTitles[run.method]}: ${run.images} images, ${formatSeconds(run.dataS)} of data in ${formatSeconds(run.elapsedS)}, ` +
       `${(run.dataS / run.elapsedS).toFixed(1)} times as fast as real time`,
     ...table(
       ['each image', 'predicted', 'measured', 'ratio', `of ${formatSeconds(cadenceS)}`],
@@ -116,10 +116,11 @@ function describeWorkload(workload: Workload): string[] {
 const percent = (load: number): string =>
   load > 0 && load < 1e-4 ? '< 0.01 %' : `${Number((100 * load).toPrecision(3))} %`;
 
-function loadRows({ roads, machine }: Plan): string[][] {
-  const each = (text: (road: RoadPlan) => string): string[] => roadNames.map((road) => text(roads[road]));
+function loadRows({ methods, machine }: Plan): string[][] {
+  const each = (text: (method: MethodPlan) => string): string[] =>
+    methodNames.map((method) => text(methods[method]));
   const kernels = kernelNames.filter((name) =>
-    roadNames.some((road) => roads[road].kernels.some(({ kernel }) => kernel === name)),
+    methodNames.some((method) => methods[method].kernels.some(({ kernel }) => kernel === name)),
   );
   return [
     ...kernels.map((kernel) => [
@@ -141,46 +142,51 @@ function loadRows({ roads, machine }: Plan): string[][] {
           ],
         ]
       : []),
-    ['memory', ...each((road) => `${formatBytes(road.memoryBytes)} of ${formatBytes(machine.memoryBytes)}`)],
+    [
+      'memory',
+      ...each((method) => `${formatBytes(method.memoryBytes)} of ${formatBytes(machine.memoryBytes)}`),
+    ],
     ['runs out first', ...each(({ boundBy }) => boundBy)],
-    [`${machine.countedAs}s needed`, ...each((road) => String(road.machines))],
+    [`${machine.countedAs}s needed`, ...each((method) => String(method.machines))],
   ];
 }
 
-function footnotes({ roads }: Plan): string[] {
+function footnotes({ methods }: Plan): string[] {
   const meanings = {
     measured: '',
     scaled: 'scaled: from a timing of another size',
     estimated: 'estimated: counted, never timed',
   } as const satisfies Record<Cost['basis'], string>;
-  const found = new Set(roadNames.flatMap((road) => roads[road].kernels.map(({ basis }) => meanings[basis])));
+  const found = new Set(
+    methodNames.flatMap((method) => methods[method].kernels.map(({ basis }) => meanings[basis])),
+  );
   return [...found].filter((meaning) => meaning !== '');
 }
 
-function verdict({ cheaper, crossoverCadenceS, machine, roads, workload }: Plan): string[] {
-  const [ours, others] = roadNames
-    .map((road) => roads[road])
-    .sort((a, b) => Number(b.road === cheaper) - Number(a.road === cheaper));
-  const count = ({ machines }: RoadPlan): string =>
+function verdict({ cheaper, crossoverCadenceS, machine, methods, workload }: Plan): string[] {
+  const [ours, others] = methodNames
+    .map((method) => methods[method])
+    .sort((a, b) => Number(b.method === cheaper) - Number(a.method === cheaper));
+  const count = ({ machines }: MethodPlan): string =>
     `${machines} ${machine.countedAs}${machines === 1 ? '' : 's'}`;
   const busy = machine.countedAs === 'card' ? 'the card' : 'the machine';
   return [
-    `cheaper at ${formatSeconds(workload.cadenceS)}: ${roadTitles[cheaper]}, on ${count(ours)}; ` +
+    `cheaper at ${formatSeconds(workload.cadenceS)}: ${methodTitles[cheaper]}, on ${count(ours)}; ` +
       (ours.machines === others.machines
-        ? `${roadTitles[others.road]} takes as many and keeps ${ours.machines === 1 ? busy : 'them'} busier`
-        : `${roadTitles[others.road]} takes ${others.machines}`),
+        ? `${methodTitles[others.method]} takes as many and keeps ${ours.machines === 1 ? busy : 'them'} busier`
+        : `${methodTitles[others.method]} takes ${others.machines}`),
     crossoverCadenceS === undefined
-      ? 'the other road costs more, however often images are made'
+      ? 'the other method costs more, however often images are made'
       : `images closer together than ${formatSeconds(crossoverCadenceS)} are cheaper directly, others by correlating first`,
     ...(ours.machines > 1 ? [`none is planned busier than ${Math.round(100 * HEADROOM)} %`] : []),
   ];
 }
 
-function measuredRows(runs: readonly RoadRun[]): string[] {
+function measuredRows(runs: readonly MethodRun[]): string[] {
   return table(
     ['measured', 'channels × spectra', 'predicted', 'measured', 'ratio'],
     runs.map((one) => [
-      roadTitles[one.road],
+      methodTitles[one.method],
       `${one.channels} × ${one.spectra}`,
       formatSeconds(one.predictedS),
       formatSeconds(one.measuredS),

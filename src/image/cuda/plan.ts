@@ -1,5 +1,5 @@
 /**
- * What both roads to an image share on a card: gains, scales, how many channels at a time. Pure, as every plan of a
+ * What both methods of imaging share on a card: gains, scales, how many channels at a time. Pure, as every plan of a
  * kernel, so that it can be checked, and compiled, on a machine without a card.
  */
 import type { KernelRequest } from '../../backend/cuda/kernels.js';

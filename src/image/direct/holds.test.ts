@@ -6,7 +6,7 @@ import { instant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
-import { directRoadError, imageVisibilities, planImage, type ImagePlan } from '../index.js';
+import { directImageError, imageVisibilities, planImage, type ImagePlan } from '../index.js';
 
 const FREQUENCY_HZ = 150e6;
 const axes = { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } };
@@ -92,7 +92,7 @@ function trueError(
   return worst;
 }
 
-describe('what the direct road says of its error', () => {
+describe('the error bound of direct imaging', () => {
   for (const [name, heightM, slopeDeg, least, most] of [
     ['a flat, level array', 0, 0, 0, 0.01],
     ['heights of a tenth of a wavelength', 0.2, 0, 0.005, 0.04],
@@ -102,7 +102,7 @@ describe('what the direct road says of its error', () => {
   ] as const) {
     it(`${name}: between ${100 * least} and ${100 * most} %, and as images show it`, () => {
       const plan = planOf(stationsOn(heightM, slopeDeg));
-      const { anywhere: said, high } = directRoadError(plan);
+      const { anywhere: said, high } = directImageError(plan);
       assert.ok(said >= least && said <= most, `${said}`);
       const seen = Math.max(
         ...[[0, 0], [0.5, 0.4], [-0.7, 0.3], [0.2, -0.85], ...rimOf(plan).map(({ l, m }) => [l, m])].map(
@@ -153,7 +153,7 @@ describe('sources at the rim are within the bound', () => {
               frequenciesHz: Float64Array.of(FREQUENCY_HZ),
               kernel: { kind: 'fitted', size },
             });
-            const { anywhere } = directRoadError(plan);
+            const { anywhere } = directImageError(plan);
             for (const { l, m } of rimOf(plan))
               for (const autos of ['include', 'leave-out'] as const) {
                 const seen = trueError(plan, l, m, autos);

@@ -40,7 +40,7 @@ const FREQUENCIES = 3;
 export const HIGH_DEG = 10;
 
 /** Bounds on the difference between a direct image of one source and the exact one, over the source's peak. */
-export interface DirectRoadError {
+export interface DirectImageError {
   /** For all pixels, and sources down to the horizon. */
   readonly anywhere: number;
   /** For pixels and sources at least `HIGH_DEG` above the horizon. */
@@ -48,7 +48,7 @@ export interface DirectRoadError {
 }
 
 /** `plan` is for `boundFrequencies`; all of its channels are searched. */
-export function directRoadError(plan: ImagePlan): DirectRoadError {
+export function directImageError(plan: ImagePlan): DirectImageError {
   const anywhere = errorAbove(plan, 0);
   const isHigh = shownPixels(plan, 0).every((pixel) => upOf(plan, placeOf(plan, pixel)) >= HIGH_UP);
   return { anywhere, high: isHigh ? anywhere : errorAbove(plan, HIGH_UP) };
@@ -68,7 +68,7 @@ function errorAbove(plan: ImagePlan, leastUp: number): number {
 }
 
 /** An estimate in a fraction of the time, not a bound. */
-export function directRoadEstimate(plan: ImagePlan): number {
+export function directErrorEstimate(plan: ImagePlan): number {
   const places = lattice(plan, SPARSE, 0);
   const pairs = prepareSearch(plan, highestOf(plan), 0).scan(places, places);
   return MARGIN * pairs.reduce((worst, { error }) => Math.max(worst, error), 0);

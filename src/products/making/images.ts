@@ -8,7 +8,7 @@ import {
   averageChannels,
   stationBeam,
   stokesI,
-  type DirectRoadError,
+  type DirectImageError,
   type ImageGeometry,
 } from '../../image/index.js';
 import {
@@ -55,7 +55,7 @@ import {
   prepareDirectProduct,
   endOfFront,
   type ComposedProduct,
-  checkDirectRoad,
+  checkDirectImages,
   methodLine,
   methodUsed,
   type MethodUsed,
@@ -87,7 +87,7 @@ export interface ImageFacts {
   /** The imaging method and its error bound for this recording. */
   readonly imaging: MethodUsed;
   /** Largest error of direct images for this array, relative to a source's peak. */
-  readonly predictedError?: DirectRoadError;
+  readonly predictedError?: DirectImageError;
   /** If images are centred on the normal of the stations' own plane. */
   readonly tilt?: TiltFacts;
   readonly tiltLines: readonly Message[];
@@ -142,7 +142,9 @@ export async function planImages(
   const { frequenciesHz, grid } = spectra;
   const imaged = imagedTelescope(telescope, flaggedInputs);
   const predictedError =
-    method === 'direct' ? checkDirectRoad({ telescope: imaged, frequenciesHz }, frame, settings) : undefined;
+    method === 'direct'
+      ? checkDirectImages({ telescope: imaged, frequenciesHz }, frame, settings)
+      : undefined;
   const imaging = predictedError
     ? methodUsed('direct', predictedError)
     : methodUsed('w-term', { anywhere: W_TERM_ACCURACY, high: W_TERM_ACCURACY });
@@ -450,7 +452,7 @@ export const imageOptions = (
   telescope,
   ...(crossHands && { crossHands }),
   ...(correction && { brightness: { kind: 'beam-corrected', beam: correction } }),
-  road:
+  method:
     fields.method === 'direct'
       ? 'Direct imaging (EPIC)'
       : `From visibilities, ${fields.weights ?? 'natural'} weights`,

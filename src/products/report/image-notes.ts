@@ -1,6 +1,6 @@
 /** Messages of images centred near the zenith. */
 import type { CrossHandLack } from '../../formats/index.js';
-import type { DirectRoadError } from '../../image/index.js';
+import type { DirectImageError } from '../../image/index.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import { handName, type CoarsePlan, type StokesPlanes } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -35,11 +35,11 @@ export const stokesNotes = (
 };
 
 /** Reported above one per cent. */
-export const directErrorLines = ({ anywhere, high }: DirectRoadError): Message[] =>
+export const directErrorLines = ({ anywhere, high }: DirectImageError): Message[] =>
   anywhere > 0.01 ? [message('image.direct-error', { anywhere, above10Deg: high })] : [];
 
 /** For `--json`. */
 export const directErrorFacts = (
-  error: DirectRoadError | undefined,
-): { readonly roadError?: number; readonly roadErrorAbove10Deg?: number } =>
-  error ? { roadError: error.anywhere, roadErrorAbove10Deg: error.high } : {};
+  error: DirectImageError | undefined,
+): { readonly directError?: number; readonly directErrorAbove10Deg?: number } =>
+  error ? { directError: error.anywhere, directErrorAbove10Deg: error.high } : {};

@@ -178,7 +178,7 @@ async function throughImage(
   );
   await writeSkyFits(path, sky, {
     telescope,
-    road: 'From visibilities',
+    method: 'From visibilities',
     unit: 'Jy/beam',
     channelWidthHz: WIDTH_HZ,
     channels: 'average',

@@ -174,7 +174,7 @@ function exact(sky: Sky, c: number, l: number, m: number, autos: 'include' | 'le
   );
 }
 
-function judge(road: string, sky: Sky, image: ImageCPML, autos: 'include' | 'leave-out'): Check[] {
+function judge(method: string, sky: Sky, image: ImageCPML, autos: 'include' | 'leave-out'): Check[] {
   const { plan, directions, beamPixels } = sky;
   let [offBeams, offFlux, offSum] = [0, 0, 0];
   for (let c = 0; c < places.length; c++) {
@@ -190,8 +190,8 @@ function judge(road: string, sky: Sky, image: ImageCPML, autos: 'include' | 'lea
     }
   }
   return [
-    atMost(`${road}: farthest from its place`, offBeams, 0.1, 'beams'),
-    atMost(`${road}: flux`, 100 * offFlux, 1, '%'),
-    atMost(`${road}: any pixel from the Fourier sum`, 100 * offSum, 1, '% of the peak'),
+    atMost(`${method}: farthest from its place`, offBeams, 0.1, 'beams'),
+    atMost(`${method}: flux`, 100 * offFlux, 1, '%'),
+    atMost(`${method}: any pixel from the Fourier sum`, 100 * offSum, 1, '% of the peak'),
   ];
 }

@@ -31,7 +31,7 @@ import { imageWide, type WideSkyImage } from '../wide/image.js';
 import { writeWide, type WidePaths } from '../wide/products.js';
 import { imageWideSeries } from '../wide/series.js';
 import type { WideSettings } from '../wide/settings.js';
-import type { WideRoad } from '../wide/survey.js';
+import type { WideSetup } from '../wide/survey.js';
 import { lacksProducts, usualStokes, wideStokes, type WideStokes } from '../wide/stokes.js';
 
 /** Properties common to all images. */
@@ -143,7 +143,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
       const shown = stage('images');
       const series = await imageWideSeries(
         () => file.integrations(),
-        roadOf(plan, await from.backend(), plan.gains, shown),
+        setupOf(plan, await from.backend(), plan.gains, shown),
         { ...settingsOf(product, choice), stokes: 'I', channels: 'together' },
         everyS,
       );
@@ -151,7 +151,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
       const middle = images[Math.floor(images.length / 2)];
       await writeSeries(paths, series, {
         telescope,
-        road: weightWords(product),
+        method: weightWords(product),
         unit,
         history: [
           ...history,
@@ -188,7 +188,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
       const shown = stage('image');
       const backend = await from.backend();
       const make = (of: 'I' | 'IQUV', stokes: WideStokes): Promise<WideSkyImage> =>
-        imageWide(() => file.integrations(), roadOf(plan, backend, stokes.gains, shown), {
+        imageWide(() => file.integrations(), setupOf(plan, backend, stokes.gains, shown), {
           ...settingsOf(product, choice),
           channels: product.cube === true ? 'apart' : 'together',
           ...(clean && { clean }),
@@ -206,7 +206,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
         ...(header.feeds === undefined ? {} : { feeds: header.feeds }),
         ...(beam && { brightness: { kind: 'beam-corrected' as const, beam } }),
         ...cross,
-        road: `${clean ? 'CLEANed, ' : ''}${weightWords(product)}`,
+        method: `${clean ? 'CLEANed, ' : ''}${weightWords(product)}`,
         unit,
         history: [
           ...history,
@@ -283,12 +283,12 @@ async function asFarAsItGoes(
   return { made: await make('I', alone), stokes: alone };
 }
 
-const roadOf = (
+const setupOf = (
   { file: { header }, telescope, beam }: ImagePlan,
   backend: Backend,
   { calibrated }: GainsOver,
   shown: ReturnType<MakingFromVisibilities['stage']>,
-): WideRoad => ({
+): WideSetup => ({
   backend,
   telescope,
   polarisations: header.polarisations,

@@ -35,10 +35,10 @@ async function seenOver(
   frequenciesHz: Float64Array,
   settings: Partial<WideSettings> = {},
 ): Promise<number[]> {
-  const road = { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e6, polarisations: 2 } as const; // prettier-ignore
+  const setup = { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e6, polarisations: 2 } as const; // prettier-ignore
   const made = await imageWide(
     () => integrations,
-    { ...road, kinds: kindsOf(beam, telescope.stations.length) },
+    { ...setup, kinds: kindsOf(beam, telescope.stations.length) },
     {
       centre: fixedCentre('here', at),
       field: { pixels: PIXELS, cellDeg: 0.5 },
@@ -121,9 +121,9 @@ describe('wide images over the beam', () => {
   });
 
   it('and so round the zenith', async () => {
-    const road = { backend: openReference(), telescope, frequenciesHz: one, weight: 'natural', autos: 'leave-out' } as const; // prettier-ignore
+    const setup = { backend: openReference(), telescope, frequenciesHz: one, weight: 'natural', autos: 'leave-out' } as const; // prettier-ignore
     const settings = { field: { kind: 'all-sky' }, kernelSize: 7, pixels: 80 } as const;
-    const made = await imageIntegration(seen, road, settings);
+    const made = await imageIntegration(seen, setup, settings);
     const { image } = correctedSky(made, mixed, { followed: at, autos: 'leave-out', integration: seen });
     for (const p of [0, 1]) isTen(image[p * 80 ** 2 + 80 * 40 + 40], 0.02);
   });

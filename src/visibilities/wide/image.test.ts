@@ -24,7 +24,7 @@ import { imageWide } from './image.js';
 import { imageWideSeries } from './series.js';
 import { picturePlane } from './products.js';
 import type { WideSettings } from './settings.js';
-import type { WideRoad } from './survey.js';
+import type { WideSetup } from './survey.js';
 
 const C_M_PER_S = 299_792_458;
 type Place = readonly [number, number, number];
@@ -124,7 +124,7 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
         { towards: [row[3 * source], row[3 * source + 1], row[3 * source + 2]], fluxJy: 2 },
       ]),
     );
-  const road: WideRoad = {
+  const setup: WideSetup = {
     backend: openReference(),
     telescope,
     frequenciesHz,
@@ -146,7 +146,7 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       // A small image centred on the source, 3″ per pixel, or on its neighbour's position in a wider one.
       const cellDeg = 3 / 3600;
       const pixels = source === 0 ? 32 : 220;
-      const sky = await imageWide(() => integrations(source), road, {
+      const sky = await imageWide(() => integrations(source), setup, {
         ...natural,
         centre,
         field: { pixels, cellDeg },
@@ -208,15 +208,15 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       return integration;
     });
     const settings = { ...natural, centre, field: { pixels: 32, cellDeg: 3 / 3600 } };
-    const peakWith = async (calibrated: NonNullable<WideRoad['calibrated']>): Promise<number> =>
-      picturePlane(await imageWide(() => uncalibrated, { ...road, calibrated }, settings))[16 * 33];
+    const peakWith = async (calibrated: NonNullable<WideSetup['calibrated']>): Promise<number> =>
+      picturePlane(await imageWide(() => uncalibrated, { ...setup, calibrated }, settings))[16 * 33];
     const moving = await peakWith((moment) => matchGains(file, 'gains', telescope, frequenciesHz, moment));
     assert.ok(Math.abs(moving / 2 - 1) < 1e-3, `${moving} of 2 Jy`);
     const still = await peakWith(matchGains(file, 'gains', telescope, frequenciesHz));
     assert.ok(still < 1.8, `${still} of 2 Jy with those of the first time alone`);
     const series = await imageWideSeries(
       () => uncalibrated,
-      { ...road, calibrated: (moment) => matchGains(file, 'gains', telescope, frequenciesHz, moment) },
+      { ...setup, calibrated: (moment) => matchGains(file, 'gains', telescope, frequenciesHz, moment) },
       settings,
       300,
     );
@@ -224,7 +224,7 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
   });
 
   it('and CLEANed to the flux it has', async () => {
-    const sky = await imageWide(() => integrations(0), road, {
+    const sky = await imageWide(() => integrations(0), setup, {
       ...natural,
       centre,
       field: { pixels: 48, cellDeg: 3 / 3600 },

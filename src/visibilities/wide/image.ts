@@ -33,7 +33,7 @@ import {
 import { hiddenPixels } from './horizon.js';
 import type { WidePixels, WideSettings } from './settings.js';
 import { addBeyond, isAllBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
-import { surveyRows, type WideRoad, type WideSpan, type WideSurvey } from './survey.js';
+import { surveyRows, type WideSetup, type WideSpan, type WideSurvey } from './survey.js';
 
 const WHERE = 'image';
 
@@ -93,17 +93,17 @@ export interface WideSkyImage extends WideSpan {
 /** An image at any position with u, v and w, with optional CLEAN. */
 export async function imageWide(
   integrations: Integrations,
-  road: WideRoad,
+  setup: WideSetup,
   settings: WideSettings,
 ): Promise<WideSkyImage> {
-  const asked = productsOf(road, settings);
-  const { reader, survey } = await surveyRows(integrations, road, settings, asked[0]);
+  const asked = productsOf(setup, settings);
+  const { reader, survey } = await surveyRows(integrations, setup, settings, asked[0]);
   const lone = asked[0] === 'I' ? loneHandOf(survey.hands) : undefined;
   const products = lone ? [lone] : asked;
-  const plan = planFor(survey, road, settings);
-  const imager = await prepareWideImager(plan, road.backend, road);
+  const plan = planFor(survey, setup, settings);
+  const imager = await prepareWideImager(plan, setup.backend, setup);
   try {
-    return await makeImages({ integrations, road, settings, survey, plan, imager, reader, products });
+    return await makeImages({ integrations, setup, settings, survey, plan, imager, reader, products });
   } finally {
     await imager.close();
   }
@@ -111,7 +111,7 @@ export async function imageWide(
 
 export function planFor(
   { bounds, pixels: { pixels, pixelCosine } }: WideSurvey,
-  { backend }: Pick<WideRoad, 'backend'>,
+  { backend }: Pick<WideSetup, 'backend'>,
   { accuracy, clean, stokes }: Pick<WideSettings, 'accuracy' | 'clean' | 'stokes'>,
 ): WidePlan {
   const plan = planWide({
@@ -137,7 +137,7 @@ export function planFor(
 
 interface Making {
   readonly integrations: Integrations;
-  readonly road: WideRoad;
+  readonly setup: WideSetup;
   readonly settings: WideSettings;
   readonly survey: WideSurvey;
   readonly plan: WidePlan;
@@ -156,16 +156,16 @@ interface OnePlane {
 }
 
 async function makeImages(making: Making): Promise<WideSkyImage> {
-  const { road, settings, survey, plan, products } = making;
+  const { setup, settings, survey, plan, products } = making;
   const { pixels } = plan;
-  const channels = settings.channels === 'apart' ? road.frequenciesHz.length : 1;
+  const channels = settings.channels === 'apart' ? setup.frequenciesHz.length : 1;
   const planes: OnePlane[] = [];
-  const hidden = hiddenPixels(plan, survey.centre, road.telescope, survey);
+  const hidden = hiddenPixels(plan, survey.centre, setup.telescope, survey);
   for (const [p, product] of products.entries()) {
     const { reader, survey: seen } =
-      p === 0 ? making : await surveyRows(making.integrations, road, settings, product);
+      p === 0 ? making : await surveyRows(making.integrations, setup, settings, product);
     for (let c = 0; c < channels; c++) {
-      road.onStep?.(channels > 1 ? `${product}, channel ${c + 1} of ${channels}` : product);
+      setup.onStep?.(channels > 1 ? `${product}, channel ${c + 1} of ${channels}` : product);
       const blocks = (): AsyncIterable<WideRows> => (channels === 1 ? reader.blocks() : ofChannel(reader, c));
       planes[c * products.length + p] =
         channels > 1 && seen.channelWeights[c] === 0
@@ -173,7 +173,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
           : await onePlane(making, blocks, {
               withBeam: p === 0,
               hidden,
-              frequenciesHz: channels > 1 ? road.frequenciesHz.slice(c, c + 1) : road.frequenciesHz,
+              frequenciesHz: channels > 1 ? setup.frequenciesHz.slice(c, c + 1) : setup.frequenciesHz,
             });
     }
   }
@@ -204,7 +204,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   };
   const cleaned = planes.flatMap((plane) => (plane.cleaned ? [plane.cleaned] : []));
   const centre = survey.centre.position(survey.frame);
-  const band = usedBand(road.frequenciesHz, road.channelWidthHz, survey.channelWeights);
+  const band = usedBand(setup.frequenciesHz, setup.channelWidthHz, survey.channelWeights);
   return {
     start: survey.start,
     durationS: survey.durationS,
@@ -216,7 +216,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     beam: cube(({ beam }) => beam, 1),
     channelWeights: Float64Array.from({ length: channels }, (_, c) => planes[c * products.length].weightSum),
     empty,
-    ...(road.kinds && { shares: planes.map(({ shares = [] }) => shares) }),
+    ...(setup.kinds && { shares: planes.map(({ shares = [] }) => shares) }),
     fittedBeams: Array.from({ length: channels }, (_, c) => tryFit(plan, planes[c * products.length].beam)),
     ...(cleaned.length > 0 && {
       cleaned: {
@@ -235,8 +235,8 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     plan,
     method: making.imager.method,
     pixels: survey.pixels,
-    frequenciesHz: channels > 1 ? road.frequenciesHz : Float64Array.of(band.frequencyHz),
-    bandHz: channels > 1 ? road.channelWidthHz * channels : band.widthHz,
+    frequenciesHz: channels > 1 ? setup.frequenciesHz : Float64Array.of(band.frequencyHz),
+    bandHz: channels > 1 ? setup.channelWidthHz * channels : band.widthHz,
     centre,
     centreName: survey.centre.name,
     frame: survey.frame,
@@ -286,11 +286,11 @@ interface PlaneOptions {
 }
 
 async function onePlane(
-  { settings, plan, imager, road, survey }: Making,
+  { settings, plan, imager, setup, survey }: Making,
   blocks: () => AsyncIterable<WideRows>,
   { withBeam, hidden, frequenciesHz }: PlaneOptions,
 ): Promise<OnePlane> {
-  const tally = road.kinds && tallyShares(frequenciesHz, road.kinds);
+  const tally = setup.kinds && tallyShares(frequenciesHz, setup.kinds);
   const { blocks: all, beyond } = await prepareWeighed(plan, settings, blocks);
   if (isAllBeyond(beyond)) return { ...emptyPlane(plan), beyond };
   const weighed = once(all, (rows) => tally?.add(rows));
@@ -302,7 +302,7 @@ async function onePlane(
       ...settings.clean,
       ...(shown && { mask: shown }),
       onProgress: ({ majorCycle, iterations, peakJy }) => {
-        road.onStep?.(
+        setup.onStep?.(
           `CLEAN, cycle ${majorCycle}, ${iterations} components, ${Number(peakJy.toPrecision(3))} left`,
         );
       },

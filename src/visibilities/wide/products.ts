@@ -143,7 +143,7 @@ function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8A
       `${telescope.title}: ${sky.centreName}`,
       `${formatInstant(addSeconds(sky.start, sky.durationS / 2), 0)} · ${formatHz(middleHz)}, ${formatHz(sky.bandHz)} wide · ` +
         `${telescope.stations.length} stations`,
-      options.road,
+      options.method,
     ],
     unit: options.unit,
     look: options.look,

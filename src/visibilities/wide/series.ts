@@ -11,7 +11,7 @@ import { hiddenPixels } from './horizon.js';
 import { blank, planFor, tryFit } from './image.js';
 import { loneProduct } from './choose-products.js';
 import type { WideSettings } from './settings.js';
-import { surveyRows, type WideRoad } from './survey.js';
+import { surveyRows, type WideSetup } from './survey.js';
 import { addBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
 
 /** A limit, since a gap of days with a short --every would fill the disk with blank planes. */
@@ -20,14 +20,14 @@ const MOST_IMAGES = 100_000;
 /** Images of a stream of integrations, one per time range, with u, v and w. */
 export async function imageWideSeries(
   integrations: Integrations,
-  road: WideRoad,
+  setup: WideSetup,
   settings: WideSettings,
   everyS: number,
 ): Promise<Series> {
-  const { telescope, frequenciesHz, backend } = road;
-  const product = loneProduct(road) ?? 'I';
-  const { survey } = await surveyRows(integrations, road, settings, product);
-  const plan = planFor(survey, road, settings);
+  const { telescope, frequenciesHz, backend } = setup;
+  const product = loneProduct(setup) ?? 'I';
+  const { survey } = await surveyRows(integrations, setup, settings, product);
+  const plan = planFor(survey, setup, settings);
   const stretches = 1 + Math.floor(survey.durationS / everyS);
   if (stretches > MOST_IMAGES)
     refuse(
@@ -35,7 +35,7 @@ export async function imageWideSeries(
       `a series of ${stretches} images`,
       'give a longer products.images.every, or image a part of the data',
     );
-  const imager = await prepareWideImager(plan, backend, road);
+  const imager = await prepareWideImager(plan, backend, setup);
   const hidden = hiddenPixels(plan, survey.centre, telescope, survey);
   const images: SeriesImage[] = [];
   const beyond = noneBeyond();
@@ -60,11 +60,11 @@ export async function imageWideSeries(
           frequenciesHz,
           centre: survey.centre,
           product,
-          ...(road.calibrated && { calibrated: road.calibrated }),
+          ...(setup.calibrated && { calibrated: setup.calibrated }),
         }),
       )
       .filter(({ uvwM }) => uvwM.length > 0);
-    road.onStep?.(`image ${images.length + 1}`);
+    setup.onStep?.(`image ${images.length + 1}`);
     if (blocks.length === 0) {
       pushEmpty(stretch);
       return;
@@ -114,7 +114,7 @@ export async function imageWideSeries(
     await imager.close();
   }
   if (lost.length === images.length) refuseWeightless(beyond);
-  const band = usedBand(frequenciesHz, road.channelWidthHz, survey.channelWeights);
+  const band = usedBand(frequenciesHz, setup.channelWidthHz, survey.channelWeights);
   return {
     images,
     everyS,

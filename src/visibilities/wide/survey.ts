@@ -31,7 +31,7 @@ import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } 
 
 const WHERE = 'image';
 
-export interface WideRoad extends Held {
+export interface WideSetup extends Held {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
@@ -72,12 +72,12 @@ export interface WideSurvey extends WideSpan {
 /** Reads all data once: times, the range of w, smearing; rows are kept in memory if they fit. */
 export async function surveyRows(
   integrations: Integrations,
-  road: WideRoad,
+  setup: WideSetup,
   settings: WideSettings,
   product: WideProduct,
 ): Promise<{ readonly reader: RowReader; readonly survey: WideSurvey }> {
-  const { telescope, frequenciesHz } = road;
-  road.onStep?.('read');
+  const { telescope, frequenciesHz } = setup;
+  setup.onStep?.('read');
   const centre =
     settings.centre.kind === 'local'
       ? await fixedAtMiddle(integrations, telescope, settings.centre)
@@ -98,10 +98,10 @@ export async function surveyRows(
       const one = smearingOf(integration, {
         telescope,
         frequenciesHz,
-        channelWidthHz: road.channelWidthHz,
+        channelWidthHz: setup.channelWidthHz,
         centre,
         halfWidth: (pixels.pixels / 2) * pixels.pixelCosine,
-        fringes: road.fringes ?? 'running',
+        fringes: setup.fringes ?? 'running',
       });
       smearing.bandwidth = Math.max(smearing.bandwidth, one.bandwidth);
       smearing.time = Math.max(smearing.time, one.time);
@@ -117,8 +117,8 @@ export async function surveyRows(
       product,
       hands,
       precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
-      ...(road.calibrated && { calibrated: road.calibrated }),
-      ...(road.kinds && { kinds: road.kinds }),
+      ...(setup.calibrated && { calibrated: setup.calibrated }),
+      ...(setup.kinds && { kinds: setup.kinds }),
     },
     look,
   );

@@ -22,7 +22,7 @@ const telescope = arrayOf(8, 30);
 const frequenciesHz = Float64Array.of(100e6);
 const start = parseInstant('2022-06-21T20:00:00Z');
 const at = skyFrame(telescope.site, start).zenith;
-const road = { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e5, polarisations: 2 } as const; // prettier-ignore
+const setup = { backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e5, polarisations: 2 } as const; // prettier-ignore
 const seenAt = (laterS: number, weight?: Seen['weight'], durationS = 10): Integration =>
   pointSeen({
     telescope,
@@ -41,7 +41,7 @@ const settings = (more: Partial<WideSettings> = {}): WideSettings => ({
   channels: 'together',
   ...more,
 });
-const files = { telescope, road: 'a test', unit: 'counts', history: [], sources: [] };
+const files = { telescope, method: 'a test', unit: 'counts', history: [], sources: [] };
 
 describe('baselines that are too long for the pixels', () => {
   const { stations } = telescope;
@@ -66,7 +66,7 @@ describe('baselines that are too long for the pixels', () => {
       // prettier-ignore
       const sky = await imageWide(
         () => [seenAt(0)],
-        road,
+        setup,
         settings({ weighting: { kind }, field: { pixels: PIXELS, cellDeg } }),
       );
       assert.deepEqual([sky.beyond.visibilities, sky.visibilities], [left, pairs - left]);
@@ -78,7 +78,7 @@ describe('baselines that are too long for the pixels', () => {
     const far = telescope.stations.map((one, s) => ({ ...one, eastM: 400 * s, northM: 300 * s * s }));
     const wide = { ...telescope, stations: far };
     const one = pointSeen({ telescope: wide, frequenciesHz, start, at, fluxJy: 10 });
-    const made = { ...road, telescope: wide };
+    const made = { ...setup, telescope: wide };
     await assert.rejects(
       imageWide(() => [one], made, coarse),
       /no baseline is short enough .*; take a products\.images\.cell of 0\.\d+ degrees/,
@@ -98,7 +98,7 @@ describe('a series with a stretch that is lost', () => {
   it('has a blank plane for it, so that planes are as far apart as the header says', async () => {
     // Flagged from 20 s on, and no data from 30 s to 50 s.
     const integrations = [seenAt(0), seenAt(10, lone), seenAt(20, none), seenAt(50)];
-    const series = await imageWideSeries(() => integrations, road, settings(), 10);
+    const series = await imageWideSeries(() => integrations, setup, settings(), 10);
     assert.deepEqual(
       series.images.map(({ plane }) => Math.round(plane[MIDDLE])),
       [10, 10, NaN, NaN, NaN, 10],
@@ -115,7 +115,7 @@ describe('a series with a stretch that is lost', () => {
 
   it('is refused for stretches shorter than an integration', async () => {
     await assert.rejects(
-      imageWideSeries(() => [seenAt(0), seenAt(10)], road, settings(), 5),
+      imageWideSeries(() => [seenAt(0), seenAt(10)], setup, settings(), 5),
       /integrations of 10\.0 s are longer than 5\.0 s; give products\.images\.every: 10\.0 s or more/,
     );
   });
@@ -131,7 +131,7 @@ describe('one hand alone', () => {
     ] as const) {
       // prettier-ignore
       const weight: Seen['weight'] = (_c, _i, _j, pi, pj) => (pi === pj && pi !== hand ? 0 : 1);
-      const sky = await imageWide(() => [seenAt(0, weight)], road, settings());
+      const sky = await imageWide(() => [seenAt(0, weight)], setup, settings());
       assert.deepEqual(sky.products, [product]);
       assert.equal(Math.round(sky.image[MIDDLE]), 10);
       const fits = join(folder, `${product}.fits`);
@@ -143,7 +143,7 @@ describe('one hand alone', () => {
     }
     // I from X of some pairs and Y of others, the best available.
     const either: Seen['weight'] = (_c, i, j, pi, pj) => (pi === pj && pi === (i + j) % 2 ? 0 : 1);
-    assert.deepEqual((await imageWide(() => [seenAt(0, either)], road, settings())).products, ['I']);
+    assert.deepEqual((await imageWide(() => [seenAt(0, either)], setup, settings())).products, ['I']);
   });
 });
 
@@ -154,10 +154,10 @@ describe('a centre that is up in one scan of three', () => {
     // Below the horizon in the first scan, in the last, and midway between them.
     assert.deepEqual([-9, 0, 12, 33].map(upAt), [false, true, false, false]);
     const scans = [-9, 0, 33].map((h) => seenAt(3600 * h));
-    const sky = await imageWide(() => scans, road, settings());
+    const sky = await imageWide(() => scans, setup, settings());
     assert.ok(Number.isFinite(sky.image[MIDDLE]));
     await assert.rejects(
-      imageWide(() => [seenAt(-9 * 3600), seenAt(33 * 3600)], road, settings()),
+      imageWide(() => [seenAt(-9 * 3600), seenAt(33 * 3600)], setup, settings()),
       /below the horizon at the best/,
     );
   });

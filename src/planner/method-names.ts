@@ -1,5 +1,5 @@
 /** Both imaging methods, and their kernels. */
-export const roadNames = ['visibilities', 'direct'] as const;
-export type RoadName = (typeof roadNames)[number];
+export const methodNames = ['visibilities', 'direct'] as const;
+export type MethodName = (typeof methodNames)[number];
 export type KernelName =
   'channelise' | 'correlate' | 'calibrate' | 'image' | 'direct image' | 'finish' | 'beams';
