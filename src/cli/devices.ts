@@ -45,7 +45,7 @@ export function registerDevices(program: Command): void {
     examples: [
       ['devices', 'one line for each backend; the arrow marks what auto takes'],
       ['devices --json', 'the same for machines'],
-      ['devices --network', 'interfaces, buffers, and what stands against receiving some telescopes'],
+      ['devices --network', 'interfaces, buffers, and what prevents receiving some telescopes'],
     ],
   });
 }

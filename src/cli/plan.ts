@@ -53,7 +53,7 @@ const planOptions = z.strictObject({
     range: { above: 0 },
     default: 0.04,
     otherwise: '40ms',
-    help: 'length of sky in one image',
+    help: 'time from one image to the next',
   }),
   channels: front.shape.channels,
   channelWidth: field(frequencyHz, {

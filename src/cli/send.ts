@@ -98,7 +98,7 @@ const sendOptions = z.strictObject({
   loop: field(given, {
     flag: '--loop',
     changes,
-    help: 'repeat a recording when it ends, its clock going on',
+    help: 'repeat a recording when it ends; its clock continues',
   }),
   restamp: field(given, {
     flag: '--restamp',

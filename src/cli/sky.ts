@@ -72,7 +72,7 @@ export function registerSky(program: Command): void {
     examples: [
       ['sky --open', 'the sky over a small LWA-SV now, in the browser'],
       ['sky --telescope eda2 --stations 128', 'over half of EDA2'],
-      ['sky --stations 5', 'fringes of a few antennas, as they will be'],
+      ['sky --stations 5', 'the fringes of five antennas'],
       ['sky --unknown-gains --losses 5', 'something to calibrate, with losses'],
     ],
   });

@@ -48,6 +48,7 @@ const ofCaptures = {
     unit: 's',
     range: { above: 0 },
     default: 1,
+    otherwise: '1s',
     help: 'an image this often, like 40ms or 10s; a series is a FITS cube in time and an animation (PNG)',
   }),
 };

@@ -78,7 +78,9 @@ export function again<
   const about = declared.get(schema);
   if (!about) throw new Error('not a field');
   const own = schema.clone();
-  declared.add(own, { ...about, ...changed });
+  // A new default replaces the words that describe the old one.
+  const otherwise = 'default' in changed ? undefined : about.otherwise;
+  declared.add(own, { ...about, otherwise, ...changed });
   return own;
 }
 

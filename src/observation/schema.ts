@@ -76,7 +76,7 @@ export const observation = z.strictObject({
     group: 'Running',
     changes: 'never',
     default: false,
-    help: 'use orbits however old: by default refused 14 days from the data (orbits below 2,000 km) or 180 days',
+    help: 'use orbits of any age; by default those more than 14 days from the data (orbits below 2,000 km), or 180 days, are refused',
   }),
   front: field(front, { changes: 'never', help: 'how samples become spectra' }),
   flags: field(flags, { changes: 'spectrum', help: 'what is left out' }),

@@ -104,7 +104,7 @@ export const gains = z.strictObject({
     flag: '--feeds <kind>',
     group,
     changes: 'never',
-    help: 'how the feeds are held, their rotation not being applied in the data: altaz, equatorial, fixed; or corrected, applied already',
+    help: 'mount of the feeds, altaz, equatorial or fixed, where the data are not corrected for its rotation; or corrected, where they are',
     otherwise: 'what the telescope and the file state',
   }),
   polarise: field(z.array(words('NAME:Q:U:V, like CygA:0.1:0:0')), {
@@ -146,7 +146,7 @@ export const gains = z.strictObject({
     changes: 'cut',
     range: { least: 1 },
     help: 'exactly this many iterations instead',
-    otherwise: 'until the tolerance is reached',
+    otherwise: 'until it converges',
   }),
   reference: field(words('the name or number of a station'), {
     flag: '--reference <station>',

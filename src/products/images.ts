@@ -151,7 +151,7 @@ export const images = z.strictObject({
     of: 'visibilities',
     changes: 'never',
     range: { least: 1e-7, most: 1e-2 },
-    help: 'largest error of a pixel over the peak',
+    help: 'largest error of a pixel, relative to the peak',
     otherwise: '1e-4',
   }),
   taper: field(angleDeg, {
@@ -161,7 +161,7 @@ export const images = z.strictObject({
     changes: 'never',
     unit: 'degrees',
     range: { above: 0 },
-    help: 'let the beam be no narrower than this, like 2arcmin',
+    help: 'make the beam no narrower than this, like 2arcmin',
     otherwise: 'none',
   }),
   stokes: field(stokes, {
@@ -179,7 +179,7 @@ export const images = z.strictObject({
     changes: 'never',
     range: { least: 0 },
     default: false,
-    help: 'CLEAN, with at most this many components (true: 100,000); the dirty image, model, residual and beam are written beside',
+    help: 'CLEAN, with at most this many components, 100,000 where no number is given; the dirty image, model, residual and beam are written beside',
   }),
   threshold: field(real, {
     flag: '--threshold <Jy>',
@@ -267,7 +267,7 @@ export const images = z.strictObject({
     flag: '--feeds <kind>',
     group,
     changes: 'never',
-    help: 'how the feeds are held, their rotation not being applied in the data: altaz, equatorial, fixed; or corrected, applied already',
+    help: 'mount of the feeds, altaz, equatorial or fixed, where the data are not corrected for its rotation; or corrected, where they are',
     otherwise: 'what the telescope states',
   }),
   picture: field(flagged, {
@@ -283,7 +283,7 @@ export const images = z.strictObject({
     group,
     changes: 'cut',
     help: 'of the picture: the brightness of its first and last colour, like 0..150; either may be left out',
-    otherwise: 'from the faintest to the brightest, a few pixels aside',
+    otherwise: 'from the faintest to the brightest, except a few pixels',
   }),
   scale: field(z.enum(scaleNames), {
     flag: '--scale <name>',

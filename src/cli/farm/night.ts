@@ -51,7 +51,7 @@ export function registerNight(farm: Command): void {
   const command = farm
     .command('night')
     .description(
-      'Shows how the machines of a live observation do, steers them all together, or shows them on one page.',
+      'Shows the state of the machines of a live observation, steers them all together, or shows them on one page.',
     )
     .argument('[name]', 'as corella live --night has it', 'night');
   addFields(command, nightOptions).action(run);

@@ -47,7 +47,7 @@ const workerOptions = z.strictObject({
     unit: 's',
     range: { above: 0 },
     otherwise: 'never',
-    help: 'end when no job came for this long; or no server answers for that long and at least 10s',
+    help: 'end when no job has come for this long, or when no server has answered for as long and at least 10s',
   }),
   job: field(inputPath, {
     flag: '--job <path>',

@@ -148,6 +148,7 @@ export const patience = field(timeS, {
   unit: 's',
   range: { above: 0 },
   default: 30,
+  otherwise: '30s',
   help: 'a job of a worker that is silent for this long goes to another',
 });
 export const root = {

@@ -49,7 +49,7 @@ export const flags = z.strictObject({
       changes: 'never',
       range: { least: 2, most: 1000 },
       default: false,
-      help: 'flag interference, from this many standard deviations on; in time and frequency (SumThreshold); true: 6',
+      help: 'flag interference, from this many standard deviations on; in time and frequency (SumThreshold); 6 where no number is given',
     },
   ),
   'keep-bursts': field(flagged, {
@@ -66,7 +66,7 @@ export const flags = z.strictObject({
     of: 'visibilities',
     changes: 'never',
     default: false,
-    help: 'values that the file has flagged count again, before anything else is flagged',
+    help: 'use values that are flagged in the file; other flags are applied after that',
   }),
   out: field(outputPath, {
     flag: '--flags-out <path>',
@@ -84,7 +84,7 @@ export const flags = z.strictObject({
       changes: 'cut',
       range: { least: 1, most: 6 },
       default: false,
-      help: 'flag interference by its spectral kurtosis; beyond this many standard deviations (true: 3)',
+      help: 'flag interference by its spectral kurtosis; beyond this many standard deviations, 3 where no number is given',
     },
   ),
   'kurtosis-spectra': field(whole, {
@@ -106,7 +106,7 @@ export const flags = z.strictObject({
     flag: '--kurtosis-bursts <fate>',
     group: interference,
     changes: 'cut',
-    help: 'keep, or take out, bursts that most inputs receive in most channels at once, as a pulse from the sky',
+    help: 'keep, or flag (take), bursts that most inputs receive in most channels at once: they may be pulses from the sky',
     otherwise: 'keep',
   }),
 });

@@ -31,7 +31,7 @@ export const pageFields = z.strictObject({
     flag: '--token-file <path>',
     group,
     changes: 'never',
-    help: 'file of the token that allows to steer; made where there is none',
+    help: 'file with the token that steering needs; made where there is none',
     otherwise: 'shown on a terminal',
   }),
   'alarm-url': field(words('a web address'), {

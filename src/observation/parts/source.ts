@@ -131,7 +131,7 @@ const fields = z.strictObject({
       group,
       of: 'visibilities',
       changes: 'never',
-      help: 'use only the integration of this number, from 0; or sum: all of them, calibrate: as many from the first as the turning sky allows, at most 30 s',
+      help: 'use only the integration with this number, from 0; or sum: all of them (calibrate: from the first, as long as the rotation of the sky allows, at most 30 s)',
       otherwise: 'sum',
     },
   ),
@@ -285,7 +285,7 @@ const fields = z.strictObject({
     flag: '--uvw <whose>',
     group: reading,
     changes: 'never',
-    help: "file: use its uvw although they contradict its antennas' positions; right at its own phase centre alone (UVFITS, FITS-IDI, UVH5, Measurement Sets)",
+    help: "file: use the uvw of the file although they contradict the positions of its antennas; right only at its own phase centre (UVFITS, FITS-IDI, UVH5, Measurement Sets)",
   }),
   target: field(words('the name or number of a target, or all'), {
     flag: '--target <name>',
