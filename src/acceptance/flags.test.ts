@@ -126,7 +126,7 @@ describe('two channels of sixteen hit', () => {
     );
     assert.match(
       said,
-      /flagged as asked: \d+\.\d % of the values\ninterference: \d+\.\d % of the values flagged/,
+      /flagged as requested: \d+\.\d % of the values\ninterference: \d+\.\d % of the values flagged/,
     );
     assert.match(said, /interference: channels 5 \(150\.5 MHz\) 100\.0 %, 11 \(151\.1 MHz\) 100\.0 %/);
     const [first, second] = await readAll('flagged.uvfits');
@@ -245,7 +245,7 @@ describe('a part', () => {
   it('flagged where nothing lies, or interference that is not there, gives a warning', async () => {
     const none = ['--flag', 'times=2020-01-01T00:00:00Z..2020-01-02T00:00:00Z'];
     const said = await corella('convert', 'clean.uvh5', 'none.uvh5', ...none, '--flag-interference', '1000');
-    assert.match(said, /flagged as asked: nothing, .*\ninterference: none found/);
+    assert.match(said, /flagged as requested: nothing, .*\ninterference: none found/);
   });
 });
 

@@ -73,7 +73,7 @@ async function run(path: string, flags: FoldFlags): Promise<void> {
     (flags.period === undefined
       ? refuse('--period', 'is missing', 'give it, or --parameters')
       : 1 / flags.period);
-  const dm = flags.dm ?? own?.dm ?? refuse('--dm', 'is missing', 'give it; 0 where nothing is dispersed');
+  const dm = flags.dm ?? own?.dm ?? refuse('--dm', 'is missing', 'give the dispersion measure, or 0');
   const file = await openFilterbank(path);
   try {
     const { bins, subIntegrations, subBands } = flags;

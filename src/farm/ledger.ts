@@ -108,7 +108,7 @@ const isSamePlan = (x: FarmPlan, y: FarmPlan): boolean =>
 /** Opens a farm's folder; refuses one made by another version. */
 export async function openLedger(folder: string, version: string): Promise<Ledger> {
   const text = await readFile(join(folder, PLAN), 'utf8').catch(() =>
-    refuse(folder, 'is no folder of a farm: it has no plan.json', 'name what farm submit made'),
+    refuse(folder, 'is not a folder of a farm: it has no plan.json', 'name what farm submit made'),
   );
   const plan = JSON.parse(text) as FarmPlan;
   refuseOtherVersion(plan, version, folder);

@@ -63,10 +63,10 @@ export function packetLines(account: ReceiveAccount): string[] {
     `${packets} packets: ${[`${counts.placed} placed`, ...others].join(', ')}`,
     `${missingCells} packets missing` +
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +
-      (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that was heard` : '') +
-      (skippedBlocks > 0 ? `; ${skippedBlocks} blocks that nobody sent` : ''),
+      (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that arrived` : '') +
+      (skippedBlocks > 0 ? `; ${skippedBlocks} blocks without any packet` : ''),
     ...senders.filter((one) => hasDuplicateId(one)).map(duplicateIdLine),
-    ...(resyncs > 0 ? [`the senders' clocks were set anew ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
+    ...(resyncs > 0 ? [`the clocks of the senders were reset ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
     ...(refusedResyncs > 0 ? [refusedLine(refusedResyncs)] : []),
     ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),
     ...(socket?.kernelDrops !== undefined && socket.kernelDrops > 0

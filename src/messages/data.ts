@@ -263,8 +263,8 @@ export const dataMessages = {
     data: { part: 'of the values, as a fraction' },
     text: ({ part }: { part: number }) =>
       part > 0
-        ? `flagged as asked: ${percent(part, part < 0.001 ? 3 : 1)} of the values`
-        : 'flagged as asked: nothing, there are no values with weight there',
+        ? `flagged as requested: ${percent(part, part < 0.001 ? 3 : 1)} of the values`
+        : 'flagged as requested: nothing, there are no values with weight there',
     help: 'Rules of --flag and the like. Where nothing was flagged, check channels, times and names.',
   }),
   'flags.not-in-spectra': declare({

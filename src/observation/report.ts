@@ -64,7 +64,7 @@ export function frontLines({ account, plan, front }: RunOutcome): Line[] {
     plan.products.length === 1 && plan.products[0].name === 'spectra'
       ? 'spectra that need them are marked as missing'
       : plan.products.every(({ name }) => name === 'visibilities')
-        ? 'the counts say where'
+        ? 'the weights are lower there'
         : 'they add nothing';
   return [
     ...plan.warnings,

@@ -198,13 +198,13 @@ export function snapshotStokes(
   const crossHands = why === undefined ? 'known' : 'lacking';
   const { image: sky, noLinear } = undoFeeds(image, { ...options, crossHands });
   if (why !== undefined) return { image: sky, stokes: leftOut(why) };
-  const low = mount === 'fixed' ? `; Q and U have no value below ${LEAST_ALTITUDE_DEG} deg of altitude` : '';
+  const low = mount === 'fixed' ? `; Q and U have no value below ${LEAST_ALTITUDE_DEG} degrees of altitude` : '';
   return {
     image: sky,
     stokes: {
       ...(mount === 'fixed' && { noLinear }),
       history: [
-        `Stokes parameters are of the sky (IAU): ${mountWords[mount]} undone in every pixel at the middle of the data${low}`,
+        `Stokes parameters are of the sky (IAU): the response of ${mountWords[mount]} is corrected in every pixel, at the middle of the data${low}`,
       ],
     },
   };
@@ -370,7 +370,7 @@ export function edgeError(
 /** For a narrow field whose visibilities were rotated. */
 export const narrowStokes = (mount: Mount, { ofI, ofLinear }: EdgeError): StokesPlanes => ({
   history: [
-    `Stokes parameters are of the sky (IAU): ${mountWords[mount]} undone in the visibilities by their matrix at the centre, integration by integration`,
+    `Stokes parameters are of the sky (IAU): ${mountWords[mount]} corrected in the visibilities by their matrix at the centre, integration by integration`,
     `at the edge of the field Q and U are off by up to ${percent(ofLinear)} of the linear polarisation` +
       (ofI > 1e-6 ? ` and ${percent(ofI)} of I` : ''),
   ],

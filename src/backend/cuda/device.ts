@@ -29,12 +29,12 @@ export function findDevices(driver: Driver = openDriver()): DeviceFacts[] {
   const { calls } = driver;
   const check = (what: string, code: number): void => {
     if (code === NO_DEVICE)
-      refuse('cuda', 'the driver finds no NVIDIA GPU', 'choose another backend, like machine.backend: cpu');
+      refuse('cuda', 'the driver finds no NVIDIA GPU', 'choose another backend: cpu or reference');
     if (code !== SUCCESS)
       refuse(
         'cuda',
         `${what}: ${driver.describe(code)}`,
-        'choose another backend, like machine.backend: cpu',
+        'choose another backend: cpu or reference',
       );
   };
   check('cuInit', calls.cuInit(0));
@@ -64,14 +64,14 @@ export function findDevices(driver: Driver = openDriver()): DeviceFacts[] {
 /** The requested card, or the first; refuses where there is none or it is too old. */
 export function chooseDevice(devices: readonly DeviceFacts[], ordinal = 0): DeviceFacts {
   if (devices.length === 0)
-    refuse('cuda', 'no NVIDIA GPU is visible', 'choose another backend, like machine.backend: cpu');
+    refuse('cuda', 'no NVIDIA GPU is visible', 'choose another backend: cpu or reference');
   wholeNumber('cuda', 'device', ordinal, 0, devices.length - 1);
   const device = devices[ordinal];
   if (device.capability < LEAST_CAPABILITY) {
     refuse(
       'cuda',
       `${device.name} has compute capability ${device.capability / 10}, the kernels need ${LEAST_CAPABILITY / 10}`,
-      'choose another backend, like machine.backend: cpu',
+      'choose another backend: cpu or reference',
     );
   }
   return device;

@@ -29,7 +29,7 @@ export const driverPlaces = (): LibraryPlaces => ({
     '/usr/local/nvidia/lib64',
     '/usr/lib/wsl/lib',
   ],
-  fix: 'install it, or choose another backend, like machine.backend: cpu',
+  fix: 'install it, or choose another backend: cpu or reference',
 });
 
 export const compilerPlaces = (environment: NodeJS.ProcessEnv = process.env): LibraryPlaces => ({

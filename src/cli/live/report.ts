@@ -163,6 +163,6 @@ function summaryLines(summary: NightSummary): string[] {
       : []),
     ...clockLines(summary.sendersClockS),
     ...(summary.card ? cardLines(summary.card) : []),
-    `event loop: 99 % of its turns within ${eventLoopMs.p99} ms, ${eventLoopMs.most} ms at most; memory ${formatBytes(peakMemoryBytes)} at most`,
+    `event loop: 99 % of its iterations took at most ${eventLoopMs.p99} ms, the longest ${eventLoopMs.most} ms; memory ${formatBytes(peakMemoryBytes)} at most`,
   ];
 }

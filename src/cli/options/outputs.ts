@@ -42,7 +42,7 @@ export async function checkDemoFolder(
     refuse(
       folder,
       `holds ${names.length === 1 ? names[0] : `${names.length} other things`} already`,
-      'name another folder with --out, or say --overwrite',
+      'name another folder with --out, or give --overwrite',
       'file.exists',
     );
   const { options } = await readFile(join(folder, DEMO_MARK), 'utf8')

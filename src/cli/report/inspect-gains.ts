@@ -43,13 +43,13 @@ export function gainLines(path: string, file: GainsFile, look: GainLook, times?:
     line('unsolved', nameList(look.unsolved, 'no input')),
     line(
       'amplitudes',
-      `${Number(look.amplitude.toPrecision(4))} in the middle, half of them within ${look.spreadDb.toFixed(1)} dB of it`,
+      `${Number(look.amplitude.toPrecision(4))} (median), half of them within ${look.spreadDb.toFixed(1)} dB of it`,
     ),
     line(
-      'odd ones',
+      'outliers',
       nameList(
         odd.map(({ name, amplitudeDb = 0 }) => `${name} (${withMinus(amplitudeDb.toFixed(1))} dB)`),
-        `none farther off than ${ODD_DB} dB`,
+        `none: all within ${ODD_DB} dB of the median`,
       ),
     ),
   ];

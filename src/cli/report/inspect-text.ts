@@ -161,7 +161,7 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
   return [
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
     ...(durationS === undefined ? [] : [line('integration', lengthText(durationS, durationRangeS))]),
-    line('units', file.header.units ?? 'not said'),
+    line('units', file.header.units ?? 'unspecified'),
     ...[...(file.assumed ?? []), ...orientationLines(file.header)].map((one, k) =>
       line(k === 0 ? 'assumed' : '', textOf(one)),
     ),
@@ -169,9 +169,9 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
     line('flagged', nameList(namesOf(flaggedInputs), 'no input') + (flaggedInputs.length > 0 ? within : '')),
     ...(absentInputs.length > 0 ? [line('no rows of', nameList(namesOf(absentInputs), '') + within)] : []),
     line(
-      'without weight',
+      'no weight',
       missing.values === 0
-        ? 'nothing'
+        ? 'none'
         : `${percent(missing.fraction)} of all pairs and products: ${percent(flagged.fraction)} flagged, ` +
             `${percent(missing.fraction - flagged.fraction)} missing`,
     ),

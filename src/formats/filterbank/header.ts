@@ -156,8 +156,9 @@ export function decodeHeader(path: string, head: Uint8Array): DecodedHeader {
     at += 4 + length;
     return text;
   };
-  if (nextWord() !== 'HEADER_START')
-    refuse(path, 'is no SIGPROC filterbank: it does not begin with HEADER_START', 'name a .fil');
+  if (!isFilterbank(head))
+    refuse(path, 'is not a SIGPROC filterbank: it does not begin with HEADER_START', 'name a .fil');
+  nextWord();
   const keywords: Record<string, Value> = {};
   const has = (names: readonly string[], name: string): boolean => names.includes(name);
   for (let name = nextWord(); name !== 'HEADER_END'; name = nextWord()) {

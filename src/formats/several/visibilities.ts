@@ -88,7 +88,7 @@ function refuseUnlike(first: VisibilityFile, other: VisibilityFile): void {
   const [one, two] = [first.header, other.header];
   if (one.polarisations !== two.polarisations || (one.feeds ?? 'linear') !== (two.feeds ?? 'linear'))
     odd('polarisations');
-  if (one.units !== two.units) odd(`units (${two.units ?? 'not said'})`);
+  if (one.units !== two.units) odd(`units (${two.units ?? 'unspecified'})`);
   if (
     one.frequenciesHz.length !== two.frequenciesHz.length ||
     one.frequenciesHz.some((hz, c) => Math.abs(hz - two.frequenciesHz[c]) > 1e-3 * one.channelWidthHz)

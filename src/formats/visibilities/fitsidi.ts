@@ -84,7 +84,7 @@ async function openIdi(
       antennaNumbers: antennas.numbers,
       antennaPositions: antennas.positions,
       frame: antennas.frame,
-      timeSystem: antennas.timeSystem === '' ? 'not said: taken as UTC' : antennas.timeSystem,
+      timeSystem: antennas.timeSystem === '' ? 'unspecified: taken as UTC' : antennas.timeSystem,
       sources: index.sources.map((id) => sources.get(id)?.name ?? String(id)),
       longestDelayS: index.longestDelayS,
       firstRow: await rowFacts(file, layout, reader),

@@ -30,7 +30,7 @@ const file = {
 } as unknown as VisibilityFile;
 const frame = { left: 0, top: 0, width: 100, height: 100 };
 
-describe('what was lost or taken', () => {
+describe('missing or flagged samples', () => {
   it('is given by channel and time, and by input and channel', () => {
     const map = lossMap(file);
     map.add(integration(50));

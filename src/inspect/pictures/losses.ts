@@ -79,14 +79,14 @@ export function lossMap(file: VisibilityFile): LossMap {
         low: 0,
         high: 100 * worst,
         exponent: 0.5,
-        label: 'lost or taken (%)',
+        label: 'missing or flagged (%)',
       };
       const x = frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz));
       const names = inputs.map((_, a) => inputName(file.telescope, a, polarisations, file.header.feeds));
       const maps: readonly (readonly [HeatMap, number])[] = [
         [
           {
-            title: 'samples lost or taken, over time',
+            title: 'samples missing or flagged, over time',
             x,
             y: timeAxis(secondsBetween(start, end)),
             ...flat(overTime, channels, scale),
@@ -95,7 +95,7 @@ export function lossMap(file: VisibilityFile): LossMap {
         ],
         [
           {
-            title: 'samples lost or taken, of every input',
+            title: 'samples missing or flagged, of every input',
             x,
             y: { label: 'input', range: [-0.5, inputs.length - 0.5], steps: 'whole', names },
             ...flat(ofInputs, channels, scale),

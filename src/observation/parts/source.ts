@@ -285,7 +285,7 @@ const fields = z.strictObject({
     flag: '--uvw <whose>',
     group: reading,
     changes: 'never',
-    help: "file: use the uvw of the file although they contradict the positions of its antennas; right only at its own phase centre (UVFITS, FITS-IDI, UVH5, Measurement Sets)",
+    help: 'file: use the uvw of the file although they contradict the positions of its antennas; right only at its own phase centre (UVFITS, FITS-IDI, UVH5, Measurement Sets)',
   }),
   target: field(words('the name or number of a target, or all'), {
     flag: '--target <name>',

@@ -168,9 +168,9 @@ function details(of: {
     antennaNumbers: antennas.numbers,
     antennaPositions: antennas.positions,
     frame: antennas.frame,
-    timeSystem: antennas.timeSystem === '' ? 'not said: taken as UTC' : antennas.timeSystem,
+    timeSystem: antennas.timeSystem === '' ? 'unspecified: taken as UTC' : antennas.timeSystem,
     integrationTime:
-      index.slots[0].integrationS === undefined ? 'not said: taken from the spacing of times' : 'in the file',
+      index.slots[0].integrationS === undefined ? 'unspecified: taken from the spacing of times' : 'in the file',
     sources: index.sources,
     longestDelayS: index.longestDelayS,
     // WW is in single precision, which limits the accuracy of unphasing.
