@@ -227,7 +227,7 @@ describe('bad input', () => {
   it('options that mean nothing for a file, or that it contradicts', async () => {
     await refused(/--skip means nothing for SigMF; leave it out: it is for plain binary/, 'inspect', 'good.sigmf-meta', '--skip', '8'); // prettier-ignore
     await refused(/--inputs means nothing for SigMF; .*Mark 5B, plain binary/, 'correlate', 'good.sigmf-meta', '--inputs', '8'); // prettier-ignore
-    await refused(/says itself that it has 100 kHz; leave out --rate/, 'convert', 'good.sigmf-meta', 'x.sigmf-meta', '--rate', '1MHz'); // prettier-ignore
+    await refused(/states that it has 100 kHz; leave out --rate/, 'convert', 'good.sigmf-meta', 'x.sigmf-meta', '--rate', '1MHz'); // prettier-ignore
     const made = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '8', '-o', 'good.uvfits', '--quiet'); // prettier-ignore
     assert.equal(made.code, 0, made.stderr);
     await refused(/--metafits means nothing for UVFITS; .* for files of the MWA correlators/, 'image', 'good.uvfits', '--metafits', 'x'); // prettier-ignore
@@ -259,7 +259,7 @@ describe('bad input', () => {
       code,
     });
     await writeFile(file('named.vdif'), vdif);
-    await refused(/says itself that it has 32 kHz; leave out --rate/, 'inspect', 'named.vdif', '--rate', '64kHz'); // prettier-ignore
+    await refused(/states that it has 32 kHz; leave out --rate/, 'inspect', 'named.vdif', '--rate', '64kHz'); // prettier-ignore
     const help = await corella(folder, 'correlate', '--help', 'all');
     assert.match(help.stdout.replaceAll(/\s+/g, ' '), /--tuning <number> .* \(LWA DRX\) \(default: 1\)/);
     assert.doesNotMatch(help.stdout, /--metafits/);

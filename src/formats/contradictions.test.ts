@@ -31,7 +31,7 @@ describe('what the user says against a recording', () => {
   it('VDIF: its header, or its frame numbers, tell the rate', async () => {
     const named = encodeVdif({ ...vdif, extension: 3 });
     await taken(named, { sampleRateHz: 32e3 });
-    await refused(named, { sampleRateHz: 64e3 }, /says itself that it has 32 kHz; leave out source\.rate/);
+    await refused(named, { sampleRateHz: 64e3 }, /states that it has 32 kHz; leave out source\.rate/);
     // Only its name gives the format.
     const format = 'vdif';
     const counted = encodeVdif({ ...vdif, extension: 0 });

@@ -265,7 +265,7 @@ export function visibilityFormatFor(
 
 function refuseContradictions(file: OpenedFile, options: OpenOptions): void {
   const differs = (option: string, said: string): never =>
-    refuse(file.path, `says itself ${said}`, `leave out source.${option}, which is for files that do not`);
+    refuse(file.path, `states ${said}`, `leave out source.${option}, which is for files that do not`);
   const { inputs, polarisations, sampleRateHz, centreFrequencyHz, start, type } = options;
   // For the MWA's reader a frequency selects a coarse channel, of which a file may hold only a part.
   if (centreFrequencyHz !== undefined && file.format !== 'mwa') {

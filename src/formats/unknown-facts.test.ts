@@ -103,7 +103,7 @@ describe('what is unknown of a recording', () => {
     await (await openFile(path, { centreFrequencyHz: 1.6e8 })).close();
     await assert.rejects(
       openFile(path, { centreFrequencyHz: 1.7e8 }),
-      /says itself that its band is around 159\.9\d+ MHz; leave out source\.frequency/,
+      /states that its band is around 159\.9\d+ MHz; leave out source\.frequency/,
     );
   });
 

@@ -114,7 +114,7 @@ export async function telescopeOf(
     if (opened.telescope)
       refuse(
         opened.path,
-        `says itself where its stations are (${opened.telescope.name})`,
+        `states where its stations are (${opened.telescope.name})`,
         `leave out telescope: ${NO_TELESCOPE}`,
       );
     return unplaced(opened.inputs / opened.polarisations, opened.polarisations);

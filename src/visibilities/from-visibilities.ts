@@ -162,7 +162,7 @@ async function telescopeOfVisibilities(opened: VisibilityFile, name: string | un
   if (name === NO_TELESCOPE)
     return refuse(
       opened.path,
-      `says itself where its stations are (${opened.telescope.name})`,
+      `states where its stations are (${opened.telescope.name})`,
       `leave out telescope: ${NO_TELESCOPE}`,
     );
   const { polarisations } = opened.header;

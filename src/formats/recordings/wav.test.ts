@@ -37,7 +37,7 @@ describe('WAV recordings', () => {
     assert.deepEqual((await readRecording(file, 2)).values, [[1, -2, 300, -400, 5, 6]]);
     await assert.rejects(
       openFile(path, { centreFrequencyHz: 1.3e9 }),
-      /says itself that its band is around 1\.4204 GHz/,
+      /states that its band is around 1\.4204 GHz/,
     );
   });
 

@@ -145,7 +145,7 @@ describe('SigMF recordings', () => {
     const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, polarisations: 2 } as const;
     await (await openFile(own, said)).close();
     for (const [contradicting, words] of [
-      [{ sampleRateHz }, /own\.sigmf-meta: says itself that it has 1 MHz; leave out source\.rate/],
+      [{ sampleRateHz }, /own\.sigmf-meta: states that it has 1 MHz; leave out source\.rate/],
       [{ centreFrequencyHz }, /that its band is around 160 MHz; leave out source\.frequency/],
       [
         { start: addSamples(start, 1, 1e6) },
