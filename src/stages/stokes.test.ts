@@ -111,7 +111,7 @@ describe('snapshots', () => {
     snapshotStokes({ image, durationS }, { kind: 'feeds' }, { ...options, ...more }).stokes.history[0];
 
   it('lack Q and U where the sky rotates, receivers are in the image, or X and Y have no common phase', () => {
-    assert.match(why({}) ?? '', /are of the sky \(IAU\): alt-az feeds/);
+    assert.match(why({}) ?? '', /are of the sky \(IAU\): .*alt-az feeds/);
     assert.match(why({}, 121) ?? '', /left out: the data are longer than 2 minutes/);
     assert.match(why({ autos: 'include' }) ?? '', /left out: autocorrelations/);
     assert.match(why({ crossHands: 'lacking' }) ?? '', /left out: the phase between X and Y/);
