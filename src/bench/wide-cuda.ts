@@ -16,13 +16,7 @@ const fields: readonly WideField[] = [
   { name: 'MWA-like', stations: 128, times: 60, channels: 32, pixels: 2048, accuracy: 1e-4 },
   { name: 'dishes', stations: 64, times: 120, channels: 64, pixels: 2048, accuracy: 1e-4 },
 ];
-const steps = [
-  'sort and grid',
-  'grid',
-  'transforms and sums',
-  'transforms, sums held',
-  'whole image',
-] as const;
+const steps = ['sort and grid', 'grid', 'transforms and sums', 'whole image'] as const;
 type Step = (typeof steps)[number];
 
 /** All rates are in visibilities, so that their times can be added. */
@@ -67,29 +61,26 @@ async function prepare(
     rows: rows.uvwM.length / 3,
     channels: rows.frequenciesHz.length,
   };
-  imager.steps.sort(onCard);
+  imager.sort(onCard);
+  const { transforms } = imager;
   const launches = {
     'sort and grid': () => {
-      imager.steps.sort(onCard);
-      imager.steps.grid(0, planes);
+      imager.sort(onCard);
+      imager.grid(0, planes);
     },
     grid: () => {
-      imager.steps.grid(0, planes);
+      imager.grid(0, planes);
     },
     'transforms and sums': () => {
-      imager.steps.clearSums();
-      imager.steps.transform(planes);
-    },
-    'transforms, sums held': () => {
-      imager.steps.clearSums();
-      imager.steps.transform(planes, 'held');
+      transforms.clearSums();
+      transforms.toSums(planes);
     },
     'whole image': () => {
-      imager.steps.clearPlanes();
-      imager.steps.sort(onCard);
-      imager.steps.grid(0, planes);
-      imager.steps.clearSums();
-      imager.steps.transform(planes);
+      transforms.clearPlanes();
+      imager.sort(onCard);
+      imager.grid(0, planes);
+      transforms.clearSums();
+      transforms.toSums(planes);
     },
   } satisfies Record<Step, () => void>;
   const plain = closers.keep(await preparePlainCeilings(backend));

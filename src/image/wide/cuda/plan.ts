@@ -85,7 +85,7 @@ export function binGroups({ gridCells, w }: Pick<Shape, 'gridCells' | 'w'>): num
 /** Records of a block: enough to spare the grid, few enough to keep all of a card busy. */
 export const PIECE_RECORDS = 8192;
 
-interface GridLaunch {
+export interface GridLaunch {
   readonly request: KernelRequest & ReturnType<typeof gridRequest>;
   /** Places in the ring of planes in one block, and blocks that share them. */
   readonly slots: number;
@@ -119,7 +119,7 @@ export function planGrid(plan: Shape, card: { readonly sharedBytesPerBlock: numb
   return { request: gridRequest(plan, slots), slots, slotGroups, sharedBytes: fixed + slots * perSlot };
 }
 
-interface FftLaunch {
+export interface FftLaunch {
   readonly request: KernelRequest & ReturnType<typeof fftRequest>;
   readonly lines: number;
   readonly threads: number;
@@ -142,7 +142,6 @@ const fftRequest = (plan: Shape, radices: readonly number[], lines: number, thre
       rowsToImage: ['pointer', 'pointer', 'pointer'],
       rowsToGrid: ['pointer', 'pointer'],
       columnsToImage: ['pointer', 'pointer', 'i32', 'pointer', 'pointer', 'pointer'],
-      columnsHeld: ['pointer', 'pointer', 'i32', 'pointer', 'pointer', 'pointer'],
       columnsToGrid: ['pointer', 'i32', 'pointer', 'pointer', 'pointer'],
       makeSteps: [shape, 'pointer', 'i32', 'pointer', 'pointer'],
       collectImage: ['pointer', 'pointer', 'pointer', 'pointer'],

@@ -172,10 +172,11 @@ __device__ __forceinline__ void loadColumns(Real2 *lines, const Real2 *plane, co
   }
 }
 
-// The same as columnsToImage, with the sums of a block's columns in registers from plane to plane.
+// sums : [m][l] <- sums * step + plane, planes from the last down to the first, the sums of a block's columns in
+// registers meanwhile. steps : [|l|][|m|]. Grid: ceil(PIXELS / LINES).
 extern "C" __global__ void __launch_bounds__(THREADS)
-    columnsHeld(const Real2 *planes, const uint8_t *touched, int count, const Real2 *turns, const double2 *steps,
-                double2 *sums) {
+    columnsToImage(const Real2 *planes, const uint8_t *touched, int count, const Real2 *turns, const double2 *steps,
+                   double2 *sums) {
   constexpr int EACH = (LINES * PIXELS + THREADS - 1) / THREADS;
   extern __shared__ double shared[];
   Real2 *const lines = reinterpret_cast<Real2 *>(shared);
@@ -203,29 +204,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   for (int n = 0; n < EACH; ++n) {
     const int k = threadIdx.x + n * THREADS, m = k / LINES, l = k % LINES;
     if (k < LINES * PIXELS && l < last) sums[(int64_t)m * PIXELS + first + l] = own[n];
-  }
-}
-
-// sums : [m][l] <- sums * step + plane, planes from the last down to the first. steps : [|l|][|m|].
-// Grid: ceil(PIXELS / LINES).
-extern "C" __global__ void __launch_bounds__(THREADS)
-    columnsToImage(const Real2 *planes, const uint8_t *touched, int count, const Real2 *turns, const double2 *steps,
-                   double2 *sums) {
-  extern __shared__ double shared[];
-  Real2 *const lines = reinterpret_cast<Real2 *>(shared);
-  const int first = blockIdx.x * LINES;
-  for (int plane = count - 1; plane >= 0; --plane) {
-    loadColumns(lines, planes + (int64_t)plane * SIDE * SIDE, touched + (int64_t)plane * TILES, first);
-    transform<0, SIDE>(lines, turns);
-    for (int k = threadIdx.x; k < LINES * PIXELS; k += THREADS) {
-      const int m = k / LINES, l = first + k % LINES;
-      if (l >= PIXELS) continue;
-      const Real2 value = swapped(lines[transformed(m) * LINES + k % LINES]);
-      const double2 step = steps[abs(l - PIXELS / 2) * QUARTER + abs(m - PIXELS / 2)];
-      double2 &sum = sums[(int64_t)m * PIXELS + l];
-      const double2 old = sum;
-      sum = make_double2(old.x * step.x - old.y * step.y + value.x, old.x * step.y + old.y * step.x + value.y);
-    }
   }
 }
 
