@@ -50,306 +50,317 @@ export interface Stream {
   readonly handle: StreamHandle;
 }
 
-/** An event in a stream that others can wait for. Before it is first recorded it counts as passed. */
-export interface CudaEvent extends Closable {
-  readonly handle: EventHandle;
-  record(stream: Stream): void;
-  /** Later work in `stream` waits until the event has passed; the host continues. */
-  holdBack(stream: Stream): void;
-  /**
-   * Resolves when the event has passed; the event loop continues meanwhile. `eagerPolls`: more polls before the first
-   * sleep of a millisecond, where the card waits for the host.
-   */
-  passed(eagerPolls?: number): Promise<void>;
-  isPassed(): boolean;
-}
-
-type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'beside' | 'mend' | 'download', Stream>>;
-
-export interface CudaSession extends Closable {
-  readonly device: DeviceFacts;
-  readonly driver: Driver;
-  readonly streams: Streams;
-  /** Calls the driver in this card's context and refuses with the driver's own words where it fails. */
-  call(name: DriverCall, ...values: CValue[]): void;
-  allocate(what: string, sizeBytes: number): DeviceMemory;
-  allocatePinned(what: string, sizeBytes: number): PinnedMemory;
-  /** Locks the pages of the caller's memory, which must live until they are unlocked by closing. */
-  lockPages(what: string, memory: GivenMemory): Closable;
-  /** Whether memory that begins here is locked: the card copies from it directly. */
-  isLocked(address: bigint): boolean;
-  /** Page-locked memory of PIECE_BYTES for a transfer; closing keeps it for the next one, which is far faster. */
-  borrowPiece(): PinnedMemory;
-  allocateNative(sizeBytes: number): NativeMemory;
-  /** Where `bytes` starts, if it is in this session's pinned memory. */
-  pinnedAddress(bytes: ArrayBufferView): bigint | undefined;
-  createEvent(options?: { readonly timing: 'on' | 'off' }): CudaEvent;
-  millisecondsBetween(first: CudaEvent, last: CudaEvent): number;
-  loadModule(image: Uint8Array): ModuleHandle;
-  copyRows(copy: RowCopy, direction: 'up' | 'down', stream: Stream): void;
-  freeMemoryBytes(): number;
-  /** How many things are still allocated. */
-  readonly held: number;
-}
-
 /** The current context of this thread; setting it costs a call, so only changes are made. */
 let current: bigint | undefined;
+
+/** Calls of the driver in one card's context, and everything that is to be released before it. */
+class CardContext {
+  private readonly handle: bigint;
+  private isClosed = false;
+  /** Everything still allocated, oldest first; each entry releases itself, once. */
+  readonly held = new Set<() => void>();
+
+  constructor(
+    readonly driver: Driver,
+    readonly device: DeviceFacts,
+  ) {
+    const receiver = new BigUint64Array(1);
+    this.check('cuDevicePrimaryCtxRetain', driver.calls.cuDevicePrimaryCtxRetain(receiver, device.ordinal));
+    this.handle = receiver[0];
+  }
+
+  check(name: DriverCall, code: number): void {
+    if (code !== SUCCESS) refuse('cuda', `${name} on ${this.device.name}: ${this.driver.describe(code)}`);
+  }
+
+  /** Returns the driver's code. */
+  attempt(name: DriverCall, ...values: CValue[]): number {
+    const { calls } = this.driver;
+    if (this.isClosed) refuse('cuda', `${this.device.name} was already closed`, 'open the backend again');
+    if (current !== this.handle) {
+      this.check('cuCtxSetCurrent', calls.cuCtxSetCurrent(this.handle));
+      current = this.handle;
+    }
+    return calls[name](...values);
+  }
+
+  call(name: DriverCall, ...values: CValue[]): void {
+    this.check(name, this.attempt(name, ...values));
+  }
+
+  /** A call whose first argument receives a handle. */
+  made(name: DriverCall, ...values: CValue[]): bigint {
+    const receiver = new BigUint64Array(1);
+    this.call(name, receiver, ...values);
+    return receiver[0];
+  }
+
+  /** A call that allocates; where there is no memory left, `refuseShort` says so. */
+  allocated(name: DriverCall, values: readonly CValue[], refuseShort: () => never): void {
+    const code = this.attempt(name, ...values);
+    if (code === OUT_OF_MEMORY) refuseShort();
+    this.check(name, code);
+  }
+
+  hold(release: () => void): () => Promise<void> {
+    const once = (): void => {
+      if (this.held.delete(once)) release();
+    };
+    this.held.add(once);
+    return closes(once);
+  }
+
+  /** Waits for the streams, then releases everything, newest first: objects are closed before what they are made of. */
+  close(streams: readonly Stream[]): void {
+    if (this.isClosed) return;
+    const failures: unknown[] = [];
+    const synchronise = streams.map(({ handle }) => () => {
+      this.call('cuStreamSynchronize', handle);
+    });
+    for (const action of [...synchronise, ...[...this.held].reverse()]) {
+      try {
+        action();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    this.isClosed = true;
+    if (current === this.handle) current = undefined;
+    const { ordinal } = this.device;
+    this.check('cuDevicePrimaryCtxRelease', this.driver.calls.cuDevicePrimaryCtxRelease(ordinal));
+    // A card with an error reports it on every call: the first report is the useful one.
+    if (failures.length > 0)
+      throw failures[0] instanceof CorellaError ? failures[0] : new Error(String(failures[0]));
+  }
+}
 
 /**
  * Polls in the same turn of the event loop cost microseconds; after this many, sleeps of a millisecond are negligible.
  */
 const EAGER_POLLS = 200;
+/** Flags of the driver. */
+const DISABLE_TIMING = 2;
+const NON_BLOCKING = 1;
 
-export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
-  const { calls } = driver;
-  const check = (name: DriverCall, code: number): void => {
-    if (code !== SUCCESS) refuse('cuda', `${name} on ${device.name}: ${driver.describe(code)}`);
-  };
-  const pointer = new BigUint64Array(1);
-  check('cuDevicePrimaryCtxRetain', calls.cuDevicePrimaryCtxRetain(pointer, device.ordinal));
-  const context = pointer[0];
-  const attempt = (name: DriverCall, ...values: CValue[]): number => {
-    if (closed) refuse('cuda', `${device.name} was already closed`, 'open the backend again');
-    if (current !== context) {
-      check('cuCtxSetCurrent', calls.cuCtxSetCurrent(context));
-      current = context;
+/** An event in a stream that others can wait for. Before it is first recorded it counts as passed. */
+export class CudaEvent implements Closable {
+  readonly handle: EventHandle;
+  readonly close: () => Promise<void>;
+
+  constructor(
+    private readonly context: CardContext,
+    timing: 'on' | 'off',
+  ) {
+    const handle = context.made('cuEventCreate', timing === 'on' ? 0 : DISABLE_TIMING);
+    this.handle = handle as EventHandle;
+    this.close = context.hold(() => {
+      context.call('cuEventDestroy', handle);
+    });
+  }
+
+  isPassed(): boolean {
+    const code = this.context.attempt('cuEventQuery', this.handle);
+    if (code !== NOT_READY) this.context.check('cuEventQuery', code);
+    return code === SUCCESS;
+  }
+
+  record(stream: Stream): void {
+    this.context.call('cuEventRecord', this.handle, stream.handle);
+  }
+
+  /** Later work in `stream` waits until the event has passed; the host continues. */
+  holdBack(stream: Stream): void {
+    this.context.call('cuStreamWaitEvent', stream.handle, this.handle, 0);
+  }
+
+  /**
+   * Resolves when the event has passed; the event loop continues meanwhile. `eagerPolls`: more polls before the first
+   * sleep of a millisecond, where the card waits for the host.
+   */
+  async passed(eagerPolls = EAGER_POLLS): Promise<void> {
+    for (let polls = 0; !this.isPassed(); polls++) {
+      await new Promise<void>((resolve) => {
+        if (polls < eagerPolls) setImmediate(resolve);
+        else setTimeout(resolve, 1);
+      });
     }
-    return calls[name](...values);
-  };
-  const call = (name: DriverCall, ...values: CValue[]): void => {
-    check(name, attempt(name, ...values));
-  };
-  /** A call whose first argument receives a handle. */
-  const made = (name: DriverCall, ...values: CValue[]): bigint => {
-    const receiver = new BigUint64Array(1);
-    call(name, receiver, ...values);
-    return receiver[0];
-  };
+  }
+}
 
-  let closed = false;
-  // The driver releases everything when the process ends; this listener is what lets it end. NVRTC restores signal
-  // handlers without SA_RESETHAND, and Node's own, which raises its signal again, then runs for ever. Our listener does
-  // not depend on that flag.
-  const stopListening = beforeEnding(() => undefined);
-  /** Everything still allocated, oldest first; each entry releases itself, once. */
-  const held = new Set<() => void>();
-  const hold = (release: () => void): (() => Promise<void>) => {
-    const once = (): void => {
-      if (held.delete(once)) release();
-    };
-    held.add(once);
-    return closes(once);
-  };
+export const openSession = (driver: Driver, device: DeviceFacts): CudaSession =>
+  new CudaSession(new CardContext(driver, device));
+
+const shortOf = (what: string, sizeBytes: number, where: string, fix: string): never =>
+  refuse('cuda', `${what} needs ${formatBytes(sizeBytes)} of ${where}`, fix);
+const HOST_SHORT = 'page-locked host memory, which this machine would not give';
+
+export class CudaSession implements Closable {
+  readonly device: DeviceFacts;
+  readonly driver: Driver;
+  readonly streams: Readonly<
+    Record<'upload' | 'prepare' | 'compute' | 'beside' | 'mend' | 'download', Stream>
+  >;
+  private readonly rowCopy: NativeMemory;
   /** Addresses of pinned memory, by their buffer. */
-  const pinned = new Map<ArrayBuffer, bigint>();
+  private readonly pinned = new Map<ArrayBuffer, bigint>();
+  /** Locked pages of the caller's memory, by their address. */
+  private readonly locked = new Map<bigint, Uint8Array>();
+  private readonly pieces: PinnedMemory[] = [];
+  private readonly stopListening: () => void;
 
-  const freeMemoryBytes = (): number => {
-    const sizes = new BigUint64Array(2);
-    call('cuMemGetInfo', sizes.subarray(0, 1), sizes.subarray(1, 2));
-    return Number(sizes[0]);
-  };
-  const shortOf = (what: string, sizeBytes: number, where: string, fix: string): never =>
-    refuse('cuda', `${what} needs ${formatBytes(sizeBytes)} of ${where}`, fix);
+  constructor(private readonly context: CardContext) {
+    this.device = context.device;
+    this.driver = context.driver;
+    // The driver releases everything when the process ends; this listener is what lets it end. NVRTC restores signal
+    // handlers without SA_RESETHAND, and Node's own, which raises its signal again, then runs for ever. Our listener
+    // does not depend on that flag.
+    this.stopListening = beforeEnding(() => undefined);
+    // Preparing a block is short and the next long kernel waits for it: it has the highest priority. Work beside the
+    // long kernels has the same priority as they: with less, the host, which waits for it, would be late. Zeroing flags
+    // in a finished block is short too, and waits only for that block: the next writer of its memory waits for it.
+    this.streams = {
+      upload: this.createStream(0),
+      prepare: this.createStream(-2),
+      compute: this.createStream(-1),
+      beside: this.createStream(-1),
+      mend: this.createStream(-2),
+      download: this.createStream(0),
+    };
+    this.rowCopy = this.allocateNative(MEMCPY_2D_BYTES);
+  }
 
-  function allocate(what: string, sizeBytes: number): DeviceMemory {
+  /** Calls the driver in this card's context and refuses with the driver's own words where it fails. */
+  call(name: DriverCall, ...values: CValue[]): void {
+    this.context.call(name, ...values);
+  }
+
+  allocate(what: string, sizeBytes: number): DeviceMemory {
+    const { context } = this;
     const receiver = new BigUint64Array(1);
-    const code = attempt('cuMemAlloc', receiver, Math.max(1, sizeBytes));
-    if (code === OUT_OF_MEMORY) {
-      const left = formatBytes(freeMemoryBytes());
-      shortOf(
-        what,
-        sizeBytes,
-        `device memory, ${device.name} has ${left} left`,
-        'take fewer channels or shorter blocks',
-      );
-    }
-    check('cuMemAlloc', code);
-    const close = hold(() => {
-      call('cuMemFree', receiver[0]);
+    context.allocated('cuMemAlloc', [receiver, Math.max(1, sizeBytes)], () => {
+      const where = `device memory, ${this.device.name} has ${formatBytes(this.freeMemoryBytes())} left`;
+      return shortOf(what, sizeBytes, where, 'take fewer channels or shorter blocks');
+    });
+    const close = context.hold(() => {
+      context.call('cuMemFree', receiver[0]);
     });
     return { pointer: receiver[0] as DevicePointer, sizeBytes, close };
   }
 
-  function allocatePinned(what: string, sizeBytes: number): PinnedMemory {
+  allocatePinned(what: string, sizeBytes: number): PinnedMemory {
+    const { context, pinned } = this;
     const receiver = new BigUint64Array(1);
-    const code = attempt('cuMemHostAlloc', receiver, Math.max(1, sizeBytes), 0);
-    if (code === OUT_OF_MEMORY) {
-      shortOf(
-        what,
-        sizeBytes,
-        'page-locked host memory, which this machine would not give',
-        'take shorter blocks',
-      );
-    }
-    check('cuMemHostAlloc', code);
+    context.allocated('cuMemHostAlloc', [receiver, Math.max(1, sizeBytes), 0], () =>
+      shortOf(what, sizeBytes, HOST_SHORT, 'take shorter blocks'),
+    );
     const buffer = koffi.view(receiver[0], Math.max(1, sizeBytes));
-    const close = hold(() => {
+    const close = context.hold(() => {
       pinned.delete(buffer);
-      call('cuMemFreeHost', receiver[0]);
+      context.call('cuMemFreeHost', receiver[0]);
     });
     pinned.set(buffer, receiver[0]);
     return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, close };
   }
 
-  /** Locked pages of the caller's memory, by their address. */
-  const locked = new Map<bigint, Uint8Array>();
-  function lockPages(what: string, { address, bytes }: GivenMemory): Closable {
-    const code = attempt('cuMemHostRegister', address, bytes.length, 0);
-    if (code === OUT_OF_MEMORY)
-      shortOf(what, bytes.length, 'page-locked host memory, which this machine would not give', 'ulimit -l');
-    check('cuMemHostRegister', code);
+  /** Locks the pages of the caller's memory, which must live until they are unlocked by closing. */
+  lockPages(what: string, { address, bytes }: GivenMemory): Closable {
+    const { context, locked } = this;
+    context.allocated('cuMemHostRegister', [address, bytes.length, 0], () =>
+      shortOf(what, bytes.length, HOST_SHORT, 'ulimit -l'),
+    );
     locked.set(address, bytes);
     return {
-      close: hold(() => {
+      close: context.hold(() => {
         locked.delete(address);
-        call('cuMemHostUnregister', address);
+        context.call('cuMemHostUnregister', address);
       }),
     };
   }
 
-  const pieces: PinnedMemory[] = [];
-  function borrowPiece(): PinnedMemory {
-    const piece = pieces.pop() ?? allocatePinned('a transfer', PIECE_BYTES);
+  /** Whether memory that begins here is locked: the card copies from it directly. */
+  isLocked(address: bigint): boolean {
+    return this.locked.has(address);
+  }
+
+  /** Page-locked memory of PIECE_BYTES for a transfer; closing keeps it for the next one, which is far faster. */
+  borrowPiece(): PinnedMemory {
+    const piece = this.pieces.pop() ?? this.allocatePinned('a transfer', PIECE_BYTES);
     let isBack = false;
     return {
       ...piece,
       close: closes(() => {
-        if (!isBack) pieces.push(piece);
+        if (!isBack) this.pieces.push(piece);
         isBack = true;
       }),
     };
   }
 
-  function createEvent(options: { readonly timing: 'on' | 'off' } = { timing: 'off' }): CudaEvent {
-    const DISABLE_TIMING = 2;
-    const handle = made('cuEventCreate', options.timing === 'on' ? 0 : DISABLE_TIMING) as EventHandle;
-    const close = hold(() => {
-      call('cuEventDestroy', handle);
+  allocateNative(sizeBytes: number): NativeMemory {
+    const memory = allocateNative(sizeBytes);
+    const close = this.context.hold(() => {
+      void memory.close();
     });
-    const isPassed = (): boolean => {
-      const code = attempt('cuEventQuery', handle);
-      if (code !== NOT_READY) check('cuEventQuery', code);
-      return code === SUCCESS;
-    };
-    return {
-      handle,
-      isPassed,
-      record: (stream) => {
-        call('cuEventRecord', handle, stream.handle);
-      },
-      holdBack: (stream) => {
-        call('cuStreamWaitEvent', stream.handle, handle, 0);
-      },
-      passed: async (eagerPolls = EAGER_POLLS) => {
-        for (let polls = 0; !isPassed(); polls++) {
-          await new Promise<void>((resolve) => {
-            if (polls < eagerPolls) setImmediate(resolve);
-            else setTimeout(resolve, 1);
-          });
-        }
-      },
-      close,
-    };
+    return { ...memory, close };
   }
 
-  function createStream(priority: number): Stream {
-    const NON_BLOCKING = 1;
-    const handle = made('cuStreamCreateWithPriority', NON_BLOCKING, priority) as StreamHandle;
-    hold(() => {
-      call('cuStreamDestroy', handle);
+  /** Where `bytes` starts, if it is in this session's pinned memory. */
+  pinnedAddress(bytes: ArrayBufferView): bigint | undefined {
+    const base = this.pinned.get(bytes.buffer as ArrayBuffer);
+    return base === undefined ? undefined : base + BigInt(bytes.byteOffset);
+  }
+
+  createEvent({ timing }: { readonly timing: 'on' | 'off' } = { timing: 'off' }): CudaEvent {
+    return new CudaEvent(this.context, timing);
+  }
+
+  private createStream(priority: number): Stream {
+    const handle = this.context.made('cuStreamCreateWithPriority', NON_BLOCKING, priority) as StreamHandle;
+    this.context.hold(() => {
+      this.call('cuStreamDestroy', handle);
     });
     return { handle };
   }
 
-  const holdNative = (sizeBytes: number): NativeMemory => {
-    const memory = allocateNative(sizeBytes);
-    const close = hold(() => {
-      void memory.close();
+  millisecondsBetween(first: CudaEvent, last: CudaEvent): number {
+    const milliseconds = new Float32Array(1);
+    this.call('cuEventElapsedTime', milliseconds, first.handle, last.handle);
+    return milliseconds[0];
+  }
+
+  loadModule(image: Uint8Array): ModuleHandle {
+    const handle = this.context.made('cuModuleLoadData', image) as ModuleHandle;
+    this.context.hold(() => {
+      this.call('cuModuleUnload', handle);
     });
-    return { ...memory, close };
-  };
+    return handle;
+  }
 
-  // Preparing a block is short and the next long kernel waits for it: it has the highest priority. Work beside the long
-  // kernels has the same priority as they: with less, the host, which waits for it, would be late. Zeroing flags in a
-  // finished block is short too, and waits only for that block: the next writer of its memory waits for it.
-  const streams: Streams = {
-    upload: createStream(0),
-    prepare: createStream(-2),
-    compute: createStream(-1),
-    beside: createStream(-1),
-    mend: createStream(-2),
-    download: createStream(0),
-  };
-  const rowCopy = holdNative(MEMCPY_2D_BYTES);
+  copyRows(copy: RowCopy, direction: 'up' | 'down', { handle }: Stream): void {
+    if (copy.rows === 0 || copy.widthBytes === 0) return;
+    if (copy.hostPitchBytes === copy.widthBytes && copy.devicePitchBytes === copy.widthBytes) {
+      const sizeBytes = copy.widthBytes * copy.rows;
+      if (direction === 'up') this.call('cuMemcpyHtoDAsync', copy.device, copy.host, sizeBytes, handle);
+      else this.call('cuMemcpyDtoHAsync', copy.host, copy.device, sizeBytes, handle);
+      return;
+    }
+    writeRowCopy(this.rowCopy.bytes, copy, direction);
+    this.call('cuMemcpy2DAsync', this.rowCopy.address, handle);
+  }
 
-  return {
-    device,
-    driver,
-    streams,
-    call,
-    allocate,
-    allocatePinned,
-    lockPages,
-    isLocked: (address) => locked.has(address),
-    borrowPiece,
-    allocateNative: holdNative,
-    pinnedAddress: (bytes) => {
-      const base = pinned.get(bytes.buffer as ArrayBuffer);
-      return base === undefined ? undefined : base + BigInt(bytes.byteOffset);
-    },
-    createEvent,
-    millisecondsBetween: (first, last) => {
-      const milliseconds = new Float32Array(1);
-      call('cuEventElapsedTime', milliseconds, first.handle, last.handle);
-      return milliseconds[0];
-    },
-    loadModule: (image) => {
-      const handle = made('cuModuleLoadData', image) as ModuleHandle;
-      hold(() => {
-        call('cuModuleUnload', handle);
-      });
-      return handle;
-    },
-    copyRows: (copy, direction, stream) => {
-      if (copy.rows === 0 || copy.widthBytes === 0) return;
-      if (copy.hostPitchBytes === copy.widthBytes && copy.devicePitchBytes === copy.widthBytes) {
-        const sizeBytes = copy.widthBytes * copy.rows;
-        if (direction === 'up') call('cuMemcpyHtoDAsync', copy.device, copy.host, sizeBytes, stream.handle);
-        else call('cuMemcpyDtoHAsync', copy.host, copy.device, sizeBytes, stream.handle);
-        return;
-      }
-      writeRowCopy(rowCopy.bytes, copy, direction);
-      call('cuMemcpy2DAsync', rowCopy.address, stream.handle);
-    },
-    freeMemoryBytes,
-    get held() {
-      return held.size;
-    },
-    close: async () => {
-      if (closed) return;
-      const failures: unknown[] = [];
-      const tried = (action: () => void): void => {
-        try {
-          action();
-        } catch (error) {
-          failures.push(error);
-        }
-      };
-      for (const stream of Object.values(streams)) {
-        tried(() => {
-          call('cuStreamSynchronize', stream.handle);
-        });
-      }
-      // Newest first: objects are closed before those they were made from.
-      for (const release of [...held].reverse()) tried(release);
-      closed = true;
-      stopListening();
-      if (current === context) current = undefined;
-      check('cuDevicePrimaryCtxRelease', calls.cuDevicePrimaryCtxRelease(device.ordinal));
-      await Promise.resolve();
-      // A card with an error reports it on every call: the first report is the useful one.
-      if (failures.length > 0)
-        throw failures[0] instanceof CorellaError ? failures[0] : new Error(String(failures[0]));
-    },
-  };
+  freeMemoryBytes(): number {
+    const sizes = new BigUint64Array(2);
+    this.call('cuMemGetInfo', sizes.subarray(0, 1), sizes.subarray(1, 2));
+    return Number(sizes[0]);
+  }
+
+  /** How many things are still allocated. */
+  get held(): number {
+    return this.context.held.size;
+  }
+
+  async close(): Promise<void> {
+    this.stopListening();
+    this.context.close(Object.values(this.streams));
+    await Promise.resolve();
+  }
 }

@@ -115,13 +115,11 @@ describe('the flagger on a card of paper', () => {
       let launched = 0;
       let given: readonly (number | bigint | null)[] = [];
       const lists = new Map<bigint, ArrayBuffer>();
-      const watched: CudaSession = {
-        ...session,
-        allocatePinned: (what, bytes) => {
-          const memory = session.allocatePinned(what, bytes);
-          lists.set(memory.pointer, memory.buffer);
-          return memory;
-        },
+      const watched = Object.create(session) as CudaSession;
+      watched.allocatePinned = (what, bytes) => {
+        const memory = session.allocatePinned(what, bytes);
+        lists.set(memory.pointer, memory.buffer);
+        return memory;
       };
       const kernel: Kernel = {
         name: 'zeroBoxes',
