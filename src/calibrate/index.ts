@@ -51,7 +51,7 @@ export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend)
   const solver = await prepareSolver(plan, backend);
   return {
     plan,
-    solve: (input) => solveCalibration(plan, solver.solve, input),
+    solve: (input) => solveCalibration(plan, (batch) => solver.solve(batch), input),
     close: () => solver.close(),
   };
 }

@@ -1,10 +1,10 @@
 /** StEFCal in C++ (stefcal.cpp): float32 over one Hermitian half, converging to any tolerance. */
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import type { Closable } from '../../core/closing.js';
-import type { CalibrationPlan, SolveBatch, SolveKernel } from '../plan.js';
+import type { CalibrationPlan, SolveBatch } from '../plan.js';
 
 export interface Solver extends Closable {
-  readonly solve: SolveKernel;
+  solve(batch: SolveBatch): Promise<void>;
 }
 
 export function prepareCpuSolver(

@@ -193,10 +193,6 @@ function chipPlan(stations: number, solves: number, rule: IterationRule['kind'],
   };
 }
 
-/** For reports. */
-export const describeWaves = ({ waves, solvesPerWave }: Pick<ChipPlan, 'waves' | 'solvesPerWave'>): string =>
-  `on the chip, ${waves} ${waves === 1 ? 'wave' : 'waves'} of ${solvesPerWave}`;
-
 export const planMatrices = () =>
   ({
     name: 'stefcal-matrices.cu',

@@ -5,28 +5,14 @@
  * entirely.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import { offsetBy, type DeviceMemory, type PinnedMemory } from '../../backend/cuda/session.js';
+import type { DeviceMemory } from '../../backend/cuda/session.js';
 import { baselineCount } from '../../core/axes.js';
 import { preparing, type Closable, type Closers } from '../../core/closing.js';
+import { Copies } from './copies.js';
 import { FINEST_FLOAT32, limitsOf, prepareChip, type ChipBatch } from './chip.js';
-import {
-  describeWaves,
-  JUDGE_TOLERANCE,
-  matricesShape,
-  planMatrices,
-  planStreaming,
-  type ChipVariant,
-} from './plan.js';
-import type { CalibrationPlan, SolveBatch, SolveKernel } from '../plan.js';
+import { JUDGE_TOLERANCE, matricesShape, planMatrices, planStreaming, type ChipVariant } from './plan.js';
+import type { CalibrationPlan, IterationRule, SolveBatch } from '../plan.js';
 import { relativeChange } from '../reference.js';
-
-interface CudaSolver extends Closable {
-  readonly solve: SolveKernel;
-  /** For reports: how the matrices are held. */
-  readonly description: string;
-  /** Repeats the iterations of the last batch, without making the matrices: for benches. */
-  readonly launchAgain: () => void;
-}
 
 export interface CudaSolverOptions {
   /** `memory` does not use the chip's own memory, for comparison. */
@@ -46,175 +32,172 @@ export const prepareCudaSolver = (
   plan: SolverPlan,
   backend: CudaBackend,
   options: CudaSolverOptions = {},
-): Promise<CudaSolver> => preparing((closers) => makeSolver(plan, backend, options, closers));
+): Promise<CudaSolver> =>
+  preparing(
+    async (closers) => new CudaSolver(plan, backend, await prepareParts(plan, backend, options, closers)),
+  );
 
-async function makeSolver(
-  plan: SolverPlan,
+async function prepareParts(
+  { stations, solves, iterations }: SolverPlan,
   backend: CudaBackend,
-  options: CudaSolverOptions,
+  { hold, variant }: CudaSolverOptions,
   closers: Closers,
-): Promise<CudaSolver> {
-  const { session, shop, meter } = backend;
-  const { stations } = plan;
-  const stream = session.streams.compute;
+) {
+  const { session, shop } = backend;
   const baselines = baselineCount(stations);
   const bytesPerSolve = baselines * 40 + stations ** 2 * 12;
-  const atOnce = Math.max(1, Math.min(plan.solves, Math.floor(MOST_BYTES / bytesPerSolve)));
-  const chip =
-    options.hold === 'memory'
-      ? undefined
-      : await prepareChip(backend, {
-          stations,
-          solves: atOnce,
-          rule: plan.iterations.kind,
-          variant: options.variant,
-        });
+  const atOnce = Math.max(1, Math.min(solves, Math.floor(MOST_BYTES / bytesPerSolve)));
+  const size = { stations, solves: atOnce, rule: iterations.kind, variant };
+  const chip = hold === 'memory' ? undefined : await prepareChip(backend, size);
   if (chip) closers.keep(chip);
-  const { makeMatrices } = await shop.prepare(planMatrices());
-  const { stefcalStep, stefcalJudge } = await shop.prepare(planStreaming());
-
-  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
-  const pin = (what: string, bytes: number): PinnedMemory =>
-    closers.keep(session.allocatePinned(what, bytes));
-  const arrived = closers.keep(session.createEvent());
-
+  const kernels = { ...(await shop.prepare(planMatrices())), ...(await shop.prepare(planStreaming())) };
+  const allocate = (what: string, bytes: number): DeviceMemory =>
+    closers.keep(session.allocate(what, atOnce * bytes));
   const memory = {
-    data: allocate('correlations', atOnce * baselines * 16),
-    model: allocate('the model', atOnce * baselines * 16),
-    weights: allocate('weights', atOnce * baselines * 8),
-    scales: allocate('scales', atOnce * 16),
-    numerator: allocate(`A of ${atOnce} solves of ${stations} stations`, atOnce * stations ** 2 * 8),
-    denominator: allocate(`B of ${atOnce} solves of ${stations} stations`, atOnce * stations ** 2 * 4),
-    first: allocate('first guesses', atOnce * stations * 8),
-    gains: allocate('gains', atOnce * stations * 8),
-    before: allocate('gains before', atOnce * stations * 8),
+    data: allocate('correlations', baselines * 16),
+    model: allocate('the model', baselines * 16),
+    weights: allocate('weights', baselines * 8),
+    scales: allocate('scales', 16),
+    numerator: allocate(`A of ${atOnce} solves of ${stations} stations`, stations ** 2 * 8),
+    denominator: allocate(`B of ${atOnce} solves of ${stations} stations`, stations ** 2 * 4),
+    first: allocate('first guesses', stations * 8),
+    gains: allocate('gains', stations * 8),
+    before: allocate('gains before', stations * 8),
     /** gains : [2][k][i], float64. */
-    wide: allocate('gains', 2 * atOnce * stations * 16),
-    iterations: allocate('iterations', atOnce * 4),
-    started: allocate('iterations', atOnce * 4),
-    done: allocate('flags', atOnce * 4),
+    wide: allocate('gains', 2 * stations * 16),
+    iterations: allocate('iterations', 4),
+    started: allocate('iterations', 4),
+    done: allocate('flags', 4),
   };
-  const up = pin('a calibration', atOnce * Math.max(baselines * 16, stations * 16));
-  const down = pin('gains', atOnce * stations * 32);
+  const copies = new Copies(session, closers, {
+    upBytes: atOnce * Math.max(baselines * 16, stations * 16),
+    downBytes: atOnce * stations * 32,
+  });
+  return { closers, atOnce, chip, kernels, memory, copies };
+}
 
-  async function send(to: DeviceMemory, values: NodeJS.TypedArray): Promise<void> {
-    new Uint8Array(up.buffer).set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
-    session.call('cuMemcpyHtoDAsync', to.pointer, up.pointer, values.byteLength, stream.handle);
-    arrived.record(stream);
-    await arrived.passed();
-  }
-  async function receive<Values extends Float32Array | Float64Array | Int32Array>(
-    from: DeviceMemory,
-    values: Values,
-    offsetBytes = 0,
-  ): Promise<Values> {
-    const source = offsetBy(from.pointer, offsetBytes);
-    session.call('cuMemcpyDtoHAsync', down.pointer, source, values.byteLength, stream.handle);
-    arrived.record(stream);
-    await arrived.passed();
-    new Uint8Array(values.buffer).set(new Uint8Array(down.buffer, 0, values.byteLength));
-    return values;
-  }
+/** Gains of all solves, those one iteration before, and the number of iterations. */
+interface Found {
+  readonly gains: Float64Array;
+  readonly before: Float64Array;
+  readonly iterations: Int32Array;
+}
 
-  /**
-   * Iterations from memory, from wide[0] on, until every solve is done; the place of a solve's gains is its steps'
-   * parity.
-   */
-  async function iterateFromMemory(solves: number, most: number, tolerance: number): Promise<void> {
-    const grid = [stations, Math.min(solves, 65_535)] as const;
-    stefcalJudge.argument(JUDGE_TOLERANCE).view.setFloat64(0, tolerance, true);
-    for (let step = 1, finished = false; !finished; step++) {
-      const { numerator, denominator, wide, done, started, iterations } = memory;
-      const matrices = [numerator.pointer, denominator.pointer, wide.pointer, done.pointer];
-      stefcalStep.set([...matrices, solves, stations, step]);
-      stefcalStep.launch({ grid, threads: 128 }, stream);
-      const flags = [wide.pointer, done.pointer, started.pointer, iterations.pointer];
-      stefcalJudge.set([...flags, null, solves, stations, step, most]);
-      stefcalJudge.launch({ grid: [solves, 1], threads: 128 }, stream);
-      if (step % STEPS_AT_ONCE === 0 || step >= most) {
-        const flagsNow = await receive(done, new Int32Array(solves));
-        finished = flagsNow.every((flag) => flag !== 0);
-      }
+class CudaSolver implements Closable {
+  /** Repeats the iterations of the last batch, without making the matrices: for benches. */
+  launchAgain: () => void = () => undefined;
+
+  constructor(
+    private readonly plan: SolverPlan,
+    private readonly backend: CudaBackend,
+    private readonly parts: Awaited<ReturnType<typeof prepareParts>>,
+  ) {}
+
+  async solve(batch: SolveBatch): Promise<void> {
+    const { atOnce } = this.parts;
+    for (let first = 0; first < batch.solves; first += atOnce) {
+      await this.solveSome(batch, first, Math.min(atOnce, batch.solves - first));
     }
   }
 
-  let launchAgain = (): void => undefined;
+  close(): Promise<void> {
+    return this.parts.closers.close();
+  }
 
-  async function solveSome(batch: SolveBatch, first: number, solves: number): Promise<void> {
-    const part = (values: Float64Array, each: number): Float64Array =>
-      values.subarray(first * each, (first + solves) * each);
-    const sizes = scalesOf(part(batch.model, 2 * baselines), part(batch.weights, baselines), {
-      gains: part(batch.gains, 2 * stations),
-      solves,
-    });
-    await send(memory.data, part(batch.data, 2 * baselines));
-    await send(memory.model, part(batch.model, 2 * baselines));
-    await send(memory.weights, part(batch.weights, baselines));
-    await send(memory.scales, sizes.scales);
-    const { data, model, weights, scales, numerator, denominator } = memory;
-    const sources = [data.pointer, model.pointer, weights.pointer, scales.pointer];
-    makeMatrices.set([...sources, numerator.pointer, denominator.pointer, solves, stations]);
-    makeMatrices.launch(matricesShape(stations, solves), stream);
+  private get stream() {
+    return this.backend.session.streams.compute;
+  }
 
-    const scaled = Float64Array.from(
-      part(batch.gains, 2 * stations),
-      (value, n) => value / sizes.gains[Math.floor(n / (2 * stations))],
-    );
+  private async solveSome(batch: SolveBatch, first: number, solves: number): Promise<void> {
+    const { stations } = this.plan;
+    const { scaled, units } = await this.load(batch, first, solves);
     const { most, tolerance } = limitsOf(batch.iterations);
-    let found: Found;
-    if (chip) {
-      await send(memory.first, Float32Array.from(scaled));
-      const { first: guess, gains, before, iterations } = memory;
-      const pointers: ChipBatch = {
-        numerator: numerator.pointer,
-        denominator: denominator.pointer,
-        first: guess.pointer,
-        gains: gains.pointer,
-        before: before.pointer,
-        iterations: iterations.pointer,
-      };
-      launchAgain = () => {
-        chip.launch(pointers, solves, batch.iterations);
-      };
-      meter.around('calibrate', stream, launchAgain);
-      found = {
-        gains: Float64Array.from(await receive(memory.gains, new Float32Array(2 * solves * stations))),
-        before: Float64Array.from(await receive(memory.before, new Float32Array(2 * solves * stations))),
-        iterations: await receive(memory.iterations, new Int32Array(solves)),
-      };
-      if (tolerance > 0 && tolerance < FINEST_FLOAT32) found = await fromMemory(found, most, tolerance);
-    } else {
-      found = await fromMemory(
-        { gains: scaled, before: scaled, iterations: new Int32Array(solves) },
-        most,
-        tolerance,
-      );
-    }
+    const iterations = new Int32Array(solves);
+    let found: Found = { gains: scaled, before: scaled, iterations };
+    if (this.parts.chip) found = await this.onChip(scaled, solves, batch.iterations);
+    if (!this.parts.chip || (tolerance > 0 && tolerance < FINEST_FLOAT32))
+      found = await this.fromMemory(found, most, tolerance);
     for (let k = 0; k < solves; k++) {
       const range = [2 * k * stations, 2 * (k + 1) * stations] as const;
       const gains = found.gains.subarray(...range);
       batch.lastChange[first + k] = relativeChange(found.before.subarray(...range), gains);
       batch.iterationsRun[first + k] = found.iterations[k];
       for (let n = 0; n < 2 * stations; n++) {
-        batch.gains[2 * (first + k) * stations + n] = gains[n] * sizes.gains[k];
+        batch.gains[2 * (first + k) * stations + n] = gains[n] * units[k];
       }
     }
   }
 
+  /** Some solves of a batch to the card, and their matrices made; the first guesses in units of each solve. */
+  private async load(
+    batch: SolveBatch,
+    first: number,
+    solves: number,
+  ): Promise<{ readonly scaled: Float64Array; readonly units: Float64Array }> {
+    const { stations } = this.plan;
+    const baselines = baselineCount(stations);
+    const { copies, memory, kernels } = this.parts;
+    const part = (values: Float64Array, each: number): Float64Array =>
+      values.subarray(first * each, (first + solves) * each);
+    const guess = part(batch.gains, 2 * stations);
+    const sizes = scalesOf(part(batch.model, 2 * baselines), part(batch.weights, baselines), {
+      gains: guess,
+      solves,
+    });
+    await copies.send(memory.data, part(batch.data, 2 * baselines));
+    await copies.send(memory.model, part(batch.model, 2 * baselines));
+    await copies.send(memory.weights, part(batch.weights, baselines));
+    await copies.send(memory.scales, sizes.scales);
+    const { data, model, weights, scales, numerator, denominator } = memory;
+    const sources = [data.pointer, model.pointer, weights.pointer, scales.pointer];
+    kernels.makeMatrices.set([...sources, numerator.pointer, denominator.pointer, solves, stations]);
+    kernels.makeMatrices.launch(matricesShape(stations, solves), this.stream);
+    const scaled = Float64Array.from(
+      guess,
+      (value, n) => value / sizes.gains[Math.floor(n / (2 * stations))],
+    );
+    return { scaled, units: sizes.gains };
+  }
+
+  private async onChip(guess: Float64Array, solves: number, rule: IterationRule): Promise<Found> {
+    const { copies, memory, chip } = this.parts;
+    await copies.send(memory.first, Float32Array.from(guess));
+    const pointers: ChipBatch = {
+      numerator: memory.numerator.pointer,
+      denominator: memory.denominator.pointer,
+      first: memory.first.pointer,
+      gains: memory.gains.pointer,
+      before: memory.before.pointer,
+      iterations: memory.iterations.pointer,
+    };
+    this.launchAgain = () => {
+      chip?.launch(pointers, solves, rule);
+    };
+    this.backend.meter.around('calibrate', this.stream, this.launchAgain);
+    const { length } = guess;
+    return {
+      gains: Float64Array.from(await copies.receive(memory.gains, new Float32Array(length))),
+      before: Float64Array.from(await copies.receive(memory.before, new Float32Array(length))),
+      iterations: await copies.receive(memory.iterations, new Int32Array(solves)),
+    };
+  }
+
   /** Continues from the results so far; a solve that has had its most iterations is unchanged. */
-  async function fromMemory(so: Found, most: number, tolerance: number): Promise<Found> {
+  private async fromMemory(so: Found, most: number, tolerance: number): Promise<Found> {
+    const { stations } = this.plan;
+    const { copies, memory } = this.parts;
     const solves = so.iterations.length;
     const isDone = so.iterations.map((made) => (made >= most ? 1 : 0));
     if (isDone.every((flag) => flag === 1)) return so;
     const length = 2 * solves * stations;
-    await send(memory.started, so.iterations);
-    await send(memory.iterations, so.iterations);
-    await send(memory.done, isDone);
-    await send(memory.wide, so.gains);
-    await meter.around('calibrate', stream, () => iterateFromMemory(solves, most, tolerance));
-    const iterations = await receive(memory.iterations, new Int32Array(solves));
-    const even = await receive(memory.wide, new Float64Array(length));
-    const odd = await receive(memory.wide, new Float64Array(length), length * 8);
+    await copies.send(memory.started, so.iterations);
+    await copies.send(memory.iterations, so.iterations);
+    await copies.send(memory.done, isDone);
+    await copies.send(memory.wide, so.gains);
+    await this.backend.meter.around('calibrate', this.stream, () => this.iterate(solves, most, tolerance));
+    const iterations = await copies.receive(memory.iterations, new Int32Array(solves));
+    const even = await copies.receive(memory.wide, new Float64Array(length));
+    const odd = await copies.receive(memory.wide, new Float64Array(length), length * 8);
     const [gains, before] = [so.gains.slice(), so.before.slice()];
     iterations.forEach((made, k) => {
       const steps = made - so.iterations[k];
@@ -227,25 +210,26 @@ async function makeSolver(
     return { gains, before, iterations };
   }
 
-  return {
-    description: chip ? describeWaves(chip.plan) : 'from memory',
-    launchAgain: () => {
-      launchAgain();
-    },
-    solve: async (batch) => {
-      for (let first = 0; first < batch.solves; first += atOnce) {
-        await solveSome(batch, first, Math.min(atOnce, batch.solves - first));
-      }
-    },
-    close: () => closers.close(),
-  };
-}
-
-/** Gains of all solves, those one iteration before, and the number of iterations. */
-interface Found {
-  readonly gains: Float64Array;
-  readonly before: Float64Array;
-  readonly iterations: Int32Array;
+  /** From wide[0] on, until every solve is done; the place of a solve's gains is its steps' parity. */
+  private async iterate(solves: number, most: number, tolerance: number): Promise<void> {
+    const { stations } = this.plan;
+    const { copies, memory, kernels } = this.parts;
+    const { stefcalStep, stefcalJudge } = kernels;
+    const { numerator, denominator, wide, done, started, iterations } = memory;
+    const grid = [stations, Math.min(solves, 65_535)] as const;
+    stefcalJudge.argument(JUDGE_TOLERANCE).view.setFloat64(0, tolerance, true);
+    for (let step = 1; ; step++) {
+      const matrices = [numerator.pointer, denominator.pointer, wide.pointer, done.pointer];
+      stefcalStep.set([...matrices, solves, stations, step]);
+      stefcalStep.launch({ grid, threads: 128 }, this.stream);
+      const flags = [wide.pointer, done.pointer, started.pointer, iterations.pointer];
+      stefcalJudge.set([...flags, null, solves, stations, step, most]);
+      stefcalJudge.launch({ grid: [solves, 1], threads: 128 }, this.stream);
+      if (step % STEPS_AT_ONCE !== 0 && step < most) continue;
+      const flagsNow = await copies.receive(done, new Int32Array(solves));
+      if (flagsNow.every((flag) => flag !== 0)) return;
+    }
+  }
 }
 
 /**

@@ -40,7 +40,7 @@ export const commonOutputs = (solves: number): Pick<FullBatch, 'commonNormal' | 
 });
 
 export interface FullSolver extends Closable {
-  readonly solve: (batch: FullBatch) => Promise<void>;
+  solve(batch: FullBatch): Promise<void>;
 }
 
 /** Below this fraction of d₀₀·d₁₁ the determinant of D is rounding: the columns of G cannot be separated. */

@@ -9,10 +9,11 @@ import {
   type CudaEvent,
   type DeviceMemory,
   type PinnedMemory,
+  type Stream,
 } from '../../backend/cuda/session.js';
 import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { voltageSizeBytes } from '../../core/axes.js';
-import type { VoltageBlock } from '../../core/blocks.js';
+import type { SpectraBlock, VoltageBlock } from '../../core/blocks.js';
 import { preparing, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { RunDelays } from '../../delay/index.js';
@@ -25,239 +26,281 @@ import { mostWaiting, type ChannelisePlan } from '../plan.js';
 import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from '../stream.js';
 
-interface CudaChanneliser extends Channeliser {
-  /** For reports: the kernels, the number of passes. */
-  readonly description: string;
-  /**
-   * Outside the stream: the spectra of voltages on the card, in order on the compute stream. Does not wait, and keeps
-   * no history. Where the plan has delays, they give the first sample of each row: delays : [a], as written by
-   * `writeDelays`.
-   */
-  filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, delays?: DeviceMemory): void;
-}
-
-type CudaChanneliserOptions = EngineOptions;
-
 const INTEGER_BYTES = 2;
 
 export const prepareCudaChanneliser = (
   plan: ChannelisePlan,
   backend: CudaBackend,
-  options: CudaChanneliserOptions = {},
-): Promise<CudaChanneliser> => preparing((closers) => makeChanneliser(plan, backend, options, closers));
+  options: EngineOptions = {},
+): Promise<CudaChanneliser> =>
+  preparing(
+    async (closers) =>
+      new CudaChanneliser(plan, backend, closers, await prepareParts(plan, backend, closers, options)),
+  );
 
-async function makeChanneliser(
+async function prepareParts(
   plan: ChannelisePlan,
   backend: CudaBackend,
-  options: CudaChanneliserOptions,
   closers: Closers,
-): Promise<CudaChanneliser> {
-  const { session, shop, meter } = backend;
-  const { inputs, blockSamples, capacity } = plan;
-  const { compute, upload } = session.streams;
-  const sampleBytes = voltageSizeBytes(plan.inputType);
+  options: EngineOptions,
+) {
+  const { session, shop } = backend;
+  const { inputs, blockSamples, capacity, mostDelaySamples } = plan;
   // Memory for the waiting samples and the longest block; rows that open anywhere are read 16 bytes further.
+  const sampleBytes = voltageSizeBytes(plan.inputType);
   const pitchBytes = roundUp((mostWaiting(plan) + blockSamples) * sampleBytes + 16, 128);
   const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
-  const pin = (what: string, bytes: number): PinnedMemory =>
-    closers.keep(session.allocatePinned(what, bytes));
   const createEvent = (): CudaEvent => closers.keep(session.createEvent());
-  const counter = allocate('the count of saturated samples', 8);
-  const counterOnHost = pin('the count of saturated samples', 8);
-  const engine = await prepareEngine(plan, backend, counter, closers, options);
-  const { moveWaiting } = await shop.prepare(planStream());
-  const buffers = [0, 1].map(() => ({
-    memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
-    /** The buffer is no longer being read. */
-    done: createEvent(),
-  }));
-  const missing = allocate('missing spectra', inputs * capacity);
-  const missingOnHost = pin('missing spectra', inputs * capacity);
-  const missingSent = createEvent();
-  const delayed = plan.mostDelaySamples === undefined ? undefined : makeDelayed(plan.mostDelaySamples);
-  function makeDelayed(most: number) {
-    return {
-      most,
-      table: allocate('delays', inputs * INPUT_DELAY.bytes),
-      tableOnHost: pin('delays', inputs * INPUT_DELAY.bytes),
-      sent: createEvent(),
-    };
-  }
-  const uploaded = createEvent();
+  /** On the card and on the host; `sent` passes when the host's may be written again. */
+  const table = (what: string, bytes: number) => ({
+    onCard: allocate(what, bytes),
+    onHost: closers.keep(session.allocatePinned(what, bytes)),
+    sent: createEvent(),
+    bytes,
+  });
+  const saturated = 'the count of saturated samples';
+  const counter = allocate(saturated, 8);
+  return {
+    pitchBytes,
+    counter,
+    counterOnHost: closers.keep(session.allocatePinned(saturated, 8)),
+    engine: await prepareEngine(plan, backend, counter, closers, options),
+    ...(await shop.prepare(planStream())),
+    buffers: [0, 1].map(() => ({
+      memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
+      /** The buffer is no longer being read. */
+      done: createEvent(),
+    })),
+    missing: table('missing spectra', inputs * capacity),
+    delays: mostDelaySamples === undefined ? undefined : table('delays', inputs * INPUT_DELAY.bytes),
+    uploaded: createEvent(),
+  };
+}
+
+type Parts = Awaited<ReturnType<typeof prepareParts>>;
+type Table = Parts['missing'];
+
+class CudaChanneliser implements Channeliser {
+  readonly sumsPowers: Channeliser['sumsPowers'];
+  private readonly stream: ReturnType<typeof openStream>;
+  private readonly sampleBytes: number;
   /** Pinned copy of pageable voltages in transfer; made when first needed. */
-  let staging: PinnedMemory | undefined;
-  const stream = openStream(plan);
-  let which = 0;
-  let saturated: number | undefined = 0;
-  let absent: DeviceMemory | undefined;
-  let isClosed = false;
+  private staging: PinnedMemory | undefined;
+  private which = 0;
+  private counted: number | undefined = 0;
+  private isClosed = false;
 
-  const clearCount = (): void => {
-    session.call('cuMemsetD8Async', counter.pointer, 0, 8, compute.handle);
-    saturated = 0;
-  };
-  clearCount();
+  constructor(
+    readonly plan: ChannelisePlan,
+    private readonly backend: CudaBackend,
+    private readonly closers: Closers,
+    private readonly parts: Parts,
+  ) {
+    this.sumsPowers = parts.engine.sumsPowers;
+    this.stream = openStream(plan);
+    this.sampleBytes = voltageSizeBytes(plan.inputType);
+    this.clear();
+  }
 
-  /** Before a stream's first sample there are zeros, marked missing, never old float values. */
-  const clearRows = (): void => {
-    if (!delayed) return;
-    for (const { memory } of buffers)
-      session.call('cuMemsetD8Async', memory.pointer, 0, inputs * pitchBytes, compute.handle);
-  };
-  clearRows();
+  async run(voltages: VoltageBlock, given: SpectraBlock, delays?: RunDelays): Promise<void> {
+    const { plan, stream, backend } = this;
+    checkChanneliseBlocks(plan, voltages, given);
+    const out = cudaSpectra('channelise', given);
+    checkVoltageBlock(plan, voltages);
+    checkFinite(voltages);
+    const step = stream.next(voltages, delays);
+    await this.append(voltages, step.waiting);
+    const missing = await this.sendMissing(step);
+    await this.sendDelays(delays);
+    backend.meter.around('channelise', this.compute, () => {
+      this.make(voltages, step, out, missing);
+    });
+    stream.advance(voltages, step);
+  }
+
+  /**
+   * Outside the stream: the spectra of voltages on the card, in order on the compute stream. Does not wait, and keeps
+   * no history. Where the plan has delays, they give the first sample of each row: delays : [a], as written by
+   * `writeDelays`.
+   */
+  filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, delays?: DeviceMemory): void {
+    out.writing(this.compute);
+    const powers = this.produce(voltages, spectra, undefined, out, delays);
+    out.doneWriting(this.compute, spectra, [], { powers });
+  }
+
+  get saturated(): number {
+    if (this.counted === undefined) {
+      const { session } = this.backend;
+      const { counter, counterOnHost } = this.parts;
+      session.call('cuMemcpyDtoHAsync', counterOnHost.pointer, counter.pointer, 8, this.compute.handle);
+      session.call('cuStreamSynchronize', this.compute.handle);
+      this.counted = Number(new BigUint64Array(counterOnHost.buffer)[0]);
+    }
+    return this.counted;
+  }
+
+  /** For reports: the kernels, the number of passes. */
+  get description(): string {
+    return this.parts.engine.description;
+  }
+
+  get produced(): number {
+    return this.stream.produced;
+  }
+
+  reset(): void {
+    this.stream.reset();
+    this.clear();
+    // The next sample goes to the front, where samples may still be being moved.
+    this.parts.buffers[this.which].done.record(this.compute);
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    await this.parts.uploaded.passed();
+    await this.closers.close();
+  }
+
+  private get compute(): Stream {
+    return this.backend.session.streams.compute;
+  }
+
+  private clear(): void {
+    const { counter, buffers, delays } = this.parts;
+    // Before a stream's first sample delayed rows have zeros, marked missing, never old float values.
+    for (const { pointer, sizeBytes } of [counter, ...(delays ? buffers.map(({ memory }) => memory) : [])])
+      this.backend.session.call('cuMemsetD8Async', pointer, 0, sizeBytes, this.compute.handle);
+    this.counted = 0;
+  }
 
   /** Copies the block after the waiting samples. */
-  async function append(voltages: VoltageBlock, waiting: number): Promise<void> {
-    const { memory, done } = buffers[which];
-    const rowBytes = voltages.samples * sampleBytes;
+  private async append({ samples, voltages }: VoltageBlock, waiting: number): Promise<void> {
+    const { session, meter } = this.backend;
+    const { uploaded, buffers, pitchBytes } = this.parts;
+    const { inputs } = this.plan;
+    const { upload } = session.streams;
+    const { memory, done } = buffers[this.which];
+    const rowBytes = samples * this.sampleBytes;
     if (rowBytes === 0) return;
-    let host = session.pinnedAddress(voltages.voltages);
-    const pinned = host !== undefined;
-    if (host === undefined) {
-      await uploaded.passed(); // the staging memory may still be in transfer
-      staging ??= pin('voltages', inputs * blockSamples * sampleBytes);
-      const { buffer, byteOffset, byteLength } = voltages.voltages;
-      new Uint8Array(staging.buffer).set(new Uint8Array(buffer, byteOffset, byteLength));
-      host = staging.pointer;
-    }
+    const pinned = session.pinnedAddress(voltages);
+    const host = pinned ?? (await this.stage(voltages));
     done.holdBack(upload);
     const rows = {
       host,
       hostPitchBytes: rowBytes,
       widthBytes: rowBytes,
       rows: inputs,
-      device: offsetBy(memory.pointer, waiting * sampleBytes),
+      device: offsetBy(memory.pointer, waiting * this.sampleBytes),
       devicePitchBytes: pitchBytes,
     };
     meter.around('upload', upload, () => {
       session.copyRows(rows, 'up', upload);
     });
-    meter.sent({ bytes: inputs * rowBytes, isCopied: !pinned });
+    meter.sent({ bytes: inputs * rowBytes, isCopied: pinned === undefined });
     uploaded.record(upload);
     // The caller may write to its own memory again once this resolves.
-    if (pinned) await uploaded.passed();
+    if (pinned !== undefined) await uploaded.passed();
+  }
+
+  private async stage({ buffer, byteOffset, byteLength }: ArrayBufferView): Promise<bigint> {
+    const { inputs, blockSamples } = this.plan;
+    const { session } = this.backend;
+    await this.parts.uploaded.passed(); // the staging memory may still be in transfer
+    const bytes = inputs * blockSamples * this.sampleBytes;
+    this.staging ??= this.closers.keep(session.allocatePinned('voltages', bytes));
+    new Uint8Array(this.staging.buffer).set(new Uint8Array(buffer, byteOffset, byteLength));
+    return this.staging.pointer;
+  }
+
+  /** Fills the host's table once it may be written, and copies so many bytes of it. */
+  private async send(
+    { onCard, onHost, sent }: Table,
+    bytes: number,
+    fill: (view: Uint8Array) => void,
+  ): Promise<void> {
+    await sent.passed();
+    fill(new Uint8Array(onHost.buffer, 0, bytes));
+    const { session } = this.backend;
+    session.call('cuMemcpyHtoDAsync', onCard.pointer, onHost.pointer, bytes, this.compute.handle);
+    sent.record(this.compute);
   }
 
   /** missing : [a][t] on the card, or undefined where every spectrum is there. */
-  async function sendMissing(step: StreamStep): Promise<DeviceMemory | undefined> {
-    if (step.gaps.length === 0) return undefined;
-    await missingSent.passed();
-    const flags = new Uint8Array(missingOnHost.buffer, 0, inputs * step.spectra).fill(0);
-    for (const gap of step.gaps) {
-      for (let a = gap.firstInput; a < gap.endInput; a++) {
-        flags.fill(1, a * step.spectra + gap.firstSample, a * step.spectra + gap.endSample);
-      }
-    }
-    session.call(
-      'cuMemcpyHtoDAsync',
-      missing.pointer,
-      missingOnHost.pointer,
-      inputs * step.spectra,
-      compute.handle,
-    );
-    missingSent.record(compute);
-    return missing;
+  private async sendMissing({ gaps, spectra }: StreamStep): Promise<DeviceMemory | undefined> {
+    if (gaps.length === 0) return undefined;
+    const { missing } = this.parts;
+    await this.send(missing, this.plan.inputs * spectra, (flags) => {
+      flags.fill(0);
+      for (const { firstInput, endInput, firstSample, endSample } of gaps)
+        for (let a = firstInput; a < endInput; a++)
+          flags.fill(1, a * spectra + firstSample, a * spectra + endSample);
+    });
+    return missing.onCard;
   }
 
-  async function sendDelays(delays: RunDelays | undefined): Promise<void> {
-    if (!delayed || !delays) return;
-    const { most, table, tableOnHost, sent } = delayed;
-    await sent.passed();
-    const bytes = inputs * INPUT_DELAY.bytes;
-    writeDelays(new DataView(tableOnHost.buffer, 0, bytes), delays, most, sampleBytes);
-    session.call('cuMemcpyHtoDAsync', table.pointer, tableOnHost.pointer, bytes, compute.handle);
-    sent.record(compute);
+  private async sendDelays(given: RunDelays | undefined): Promise<void> {
+    const { mostDelaySamples = 0 } = this.plan;
+    const { delays } = this.parts;
+    if (!delays || !given) return;
+    await this.send(delays, delays.bytes, ({ buffer, byteLength }) => {
+      writeDelays(new DataView(buffer, 0, byteLength), given, mostDelaySamples, this.sampleBytes);
+    });
   }
 
-  function produce(
+  private produce(
     from: DeviceVoltages,
     spectra: number,
-    absent: DeviceMemory | undefined,
+    missing: DeviceMemory | undefined,
     out: CudaSpectraBlock,
     delays: DeviceMemory | undefined,
   ): PowerCells | undefined {
+    const { plan, compute } = this;
     if (delays === undefined && plan.mostDelaySamples !== undefined)
       refuse('channelise', 'no delays were given to a plan with delays', 'give them');
-    const powers = engine.launch(from, spectra, absent, delays, out, compute);
-    saturated = undefined;
+    const powers = this.parts.engine.launch(from, spectra, missing, delays, out, compute);
+    this.counted = undefined;
     if (plan.outputType === 'cf32') return powers;
     const dataBytes = spectra * INTEGER_BYTES;
     const tailBytes = roundUp(dataBytes, SPAN_BYTES) - dataBytes;
     if (tailBytes === 0) return powers;
-    const rows = plan.channels * inputs;
+    const rows = plan.channels * plan.inputs;
     const tail = offsetBy(out.pointer, dataBytes);
+    const { session } = this.backend;
     session.call('cuMemsetD2D8Async', tail, out.pitchBytes, 0, tailBytes, rows, compute.handle);
     return powers;
   }
 
   /** Moves the samples for the next window to the front of the other buffer. */
-  function moveOn(step: StreamStep, inAll: number): void {
-    if (step.consumed === 0) return;
-    const bytes = (inAll - step.consumed) * sampleBytes;
-    const { memory, done } = buffers[which];
-    const other = buffers[1 - which].memory;
-    moveWaiting.set([memory.pointer, other.pointer, pitchBytes, step.consumed * sampleBytes, bytes, inputs]);
+  private moveOn({ consumed }: StreamStep, inAll: number): void {
+    if (consumed === 0) return;
+    const { moveWaiting, buffers, pitchBytes } = this.parts;
+    const { inputs } = this.plan;
+    const bytes = (inAll - consumed) * this.sampleBytes;
+    const { memory, done } = buffers[this.which];
+    const other = buffers[1 - this.which].memory;
+    moveWaiting.set([memory.pointer, other.pointer, pitchBytes, consumed * this.sampleBytes, bytes, inputs]);
     const grid = [Math.max(1, Math.min(64, Math.ceil(bytes / 4096))), Math.min(inputs, 65_535)] as const;
-    if (bytes > 0) moveWaiting.launch({ grid, threads: 256 }, compute);
-    done.record(compute);
-    which = 1 - which;
+    if (bytes > 0) moveWaiting.launch({ grid, threads: 256 }, this.compute);
+    done.record(this.compute);
+    this.which = 1 - this.which;
   }
 
-  function make({ samples }: VoltageBlock, step: StreamStep, out: CudaSpectraBlock): void {
+  private make(
+    { samples }: VoltageBlock,
+    step: StreamStep,
+    out: CudaSpectraBlock,
+    missing: DeviceMemory | undefined,
+  ): void {
+    const { compute } = this;
+    const { uploaded, buffers, pitchBytes, delays } = this.parts;
     uploaded.holdBack(compute);
     out.writing(compute);
-    const rows = { pointer: buffers[which].memory.pointer, pitchBytes };
-    const powers = step.spectra > 0 ? produce(rows, step.spectra, absent, out, delayed?.table) : undefined;
+    const rows = { pointer: buffers[this.which].memory.pointer, pitchBytes };
+    const powers =
+      step.spectra > 0 ? this.produce(rows, step.spectra, missing, out, delays?.onCard) : undefined;
     out.doneWriting(compute, step.spectra, step.gaps, { powers });
-    moveOn(step, step.waiting + samples);
+    this.moveOn(step, step.waiting + samples);
   }
-
-  return {
-    plan,
-    sumsPowers: engine.sumsPowers,
-    description: engine.description,
-    run: async (voltages, given, delays) => {
-      checkChanneliseBlocks(plan, voltages, given);
-      const out = cudaSpectra('channelise', given);
-      checkVoltageBlock(plan, voltages);
-      checkFinite(voltages);
-      const step = stream.next(voltages, delays);
-      await append(voltages, step.waiting);
-      absent = await sendMissing(step);
-      await sendDelays(delays);
-      meter.around('channelise', compute, () => {
-        make(voltages, step, out);
-      });
-      stream.advance(voltages, step);
-    },
-    filter: (voltages, spectra, out, delays) => {
-      out.writing(compute);
-      const powers = produce(voltages, spectra, undefined, out, delays);
-      out.doneWriting(compute, spectra, [], { powers });
-    },
-    get saturated() {
-      if (saturated === undefined) {
-        session.call('cuMemcpyDtoHAsync', counterOnHost.pointer, counter.pointer, 8, compute.handle);
-        session.call('cuStreamSynchronize', compute.handle);
-        saturated = Number(new BigUint64Array(counterOnHost.buffer)[0]);
-      }
-      return saturated;
-    },
-    get produced() {
-      return stream.produced;
-    },
-    reset: () => {
-      stream.reset();
-      clearCount();
-      clearRows();
-      // The next sample goes to the front, where samples may still be being moved.
-      buffers[which].done.record(compute);
-    },
-    close: async () => {
-      if (isClosed) return;
-      isClosed = true;
-      await uploaded.passed();
-      await closers.close();
-    },
-  };
 }
