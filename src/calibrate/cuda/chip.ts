@@ -29,7 +29,7 @@ export interface ChipBatch {
   readonly iterations: DevicePointer;
 }
 
-interface ChipSolver extends Closable {
+export interface ChipSolver extends Closable {
   readonly plan: ChipPlan;
   /** Queued on the compute stream; at most as many solves as were planned. */
   launch(batch: ChipBatch, solves: number, rule: IterationRule): void;

@@ -31,7 +31,7 @@ export interface DeviceVoltages {
   readonly pitchBytes: number;
 }
 
-interface ChanneliseEngine {
+export interface ChanneliseEngine {
   /**
    * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; delays : [a], as
    * written by `writeDelays`, where the plan has them. Returns whether powers were summed, which needs a block with
