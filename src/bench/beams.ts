@@ -7,13 +7,14 @@ import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import { planBeams, prepareBeamformer, type WeightType } from '../beamform/index.js';
-import { allocateSpectra, type SpectraType } from '../core/axes.js';
+import type { SpectraType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { prepareCudaBeamformer } from '../beamform/on-card.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cardContestant, productsAlone, SECONDS_PER_TURN } from './correlate-cuda.js';
+import { noiseSpectra } from './noise.js';
 import { callPeer, openblasOn, type Peers } from './peers.js';
 
 interface Size {
@@ -70,13 +71,8 @@ async function prepare(
 ): Promise<PreparedCase> {
   const { beams, inputs, type, weights: kind } = size;
   const random = randomStream(1, 'bench beams');
-  const spectra = allocateSpectra(type, channels, inputs, SAMPLES);
-  const row = Array.from({ length: 4093 }, () =>
-    type === 'ci4' ? 17 * (1 + random.below(7)) : random.below(255) - 127,
-  );
-  for (let n = 0; n < spectra.length; n++) spectra[n] = row[n % row.length];
-  const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity: SAMPLES }));
-  await block.write(spectra, SAMPLES);
+  const shape = { type, channels, inputs, capacity: SAMPLES };
+  const { block, spectra } = await noiseSpectra(backend, shape, closers);
   const plan = planBeams({ stations: inputs, polarisations: 1, channels, type, beams, weights: kind });
   const former = closers.keep(await prepareBeamformer(plan, backend));
   const weights = Int8Array.from({ length: 2 * channels * beams * inputs }, () => random.below(255) - 127);

@@ -1,14 +1,14 @@
 /** The X-engine over sizes; the peer is OpenBLAS, including conversion to floats. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
-import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra } from '../core/axes.js';
+import type { SpectraCAT, SpectraType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
-import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaCorrelateCases } from './correlate-cuda.js';
 import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
+import { noiseSpectra } from './noise.js';
 import { callPeer, openblasOn, type Peers } from './peers.js';
 
 interface Size {
@@ -65,9 +65,8 @@ async function prepare(
 ): Promise<PreparedCase> {
   const { stations, samples, type } = size;
   const inputs = stations * POLARISATIONS;
-  const spectra = randomSpectra(type, channels, inputs, samples);
-  const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity: samples }));
-  await block.write(spectra, samples);
+  const shape = { type, channels, inputs, capacity: samples };
+  const { block, spectra } = await noiseSpectra(backend, shape, closers);
   const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
   const correlator = closers.keep(await prepareCorrelator(plan, backend));
   const work = channels * operationsPerChannel(size);
@@ -92,16 +91,6 @@ function ceilingFor(backend: HostBackend, type: SpectraType): Contestant & { rea
     case 'cpu':
       return type === 'cf32' ? cpuCeilings(backend).floats() : cpuCeilings(backend).integers();
   }
-}
-
-function randomSpectra(type: SpectraType, channels: number, inputs: number, samples: number): SpectraCAT {
-  const spectra = allocateSpectra(type, channels, inputs, samples);
-  const stream = randomStream(1, 'bench');
-  const row = Array.from({ length: 4096 * elementsPerSpectra(type) }, () =>
-    type === 'ci4' ? 17 * (1 + stream.below(7)) : stream.below(255) - 127,
-  );
-  for (let n = 0; n < spectra.length; n++) spectra[n] = row[(n * 31) % row.length];
-  return spectra;
 }
 
 function openblas(

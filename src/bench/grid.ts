@@ -1,14 +1,13 @@
 /** Gridding of visibilities and their transform, over sizes; no other library has exactly this kernel. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
-import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
+import { baselineCount } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
-import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { planImage, prepareVisibilityImager } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import type { HostBackend } from '../backend/backend.js';
+import { noiseIntegration } from './noise.js';
 
 interface Size {
   readonly stations: number;
@@ -61,23 +60,8 @@ async function prepare(
     polarisations: POLARISATIONS,
     kernel: { kind: 'fitted', size: KERNEL },
   });
-  const baselines = baselineCount(stations);
-  const length = CHANNELS * baselines * POLARISATIONS ** 2;
-  const integration: Integration = {
-    start: instant(0),
-    durationS: 1,
-    channels: CHANNELS,
-    stations,
-    polarisations: POLARISATIONS,
-    visibilities: visibilitiesCBPP(
-      Float64Array.from({ length: 2 * length }, () => random.gaussian()),
-      CHANNELS,
-      baselines,
-      POLARISATIONS,
-    ),
-    counts: countsCB(new Float64Array(CHANNELS * baselines).fill(10), CHANNELS, baselines),
-    flaggedInputs: new Uint8Array(stations * POLARISATIONS),
-  };
+  const integration = noiseIntegration(stations, POLARISATIONS, CHANNELS);
+  const length = CHANNELS * baselineCount(stations) * POLARISATIONS ** 2;
   const imager = closers.keep(await prepareVisibilityImager(plan, backend));
   // A pair's kernels multiplied, 8 operations for K⁴ products of taps, then added to an image and a beam for each of
   // its visibilities, 12 operations per grid cell.

@@ -1,8 +1,6 @@
 /** Direct imaging of a compact array over sizes; the peer is FFTW's dense transform and a square, without gridding. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
-import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
 import { closes, type Closable, type Closers } from '../core/closing.js';
-import { randomStream } from '../core/random.js';
 import type { Vector3 } from '../core/vector.js';
 import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from '../image/index.js';
 import { stationPositions } from '../stages/index.js';
@@ -11,6 +9,7 @@ import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from '
 import { scriptCeiling } from './ceiling.js';
 import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
+import { noiseSpectra } from './noise.js';
 import { callPeer, type Peers } from './peers.js';
 
 interface Size {
@@ -85,10 +84,8 @@ async function prepare(
   });
   const inputs = plan.stations * polarisations;
   const samples = samplesFor(backend, pixels);
-  const block = closers.keep(
-    backend.allocateSpectra({ type: 'ci8', channels: CHANNELS, inputs, capacity: samples }),
-  );
-  await block.write(randomSpectra(inputs, samples), samples);
+  const shape = { type: 'ci8', channels: CHANNELS, inputs, capacity: samples } as const;
+  const { block } = await noiseSpectra(backend, shape, closers);
   const imager = closers.keep(await prepareDirectImager(plan, backend));
   const fields = CHANNELS * samples * polarisations;
   const peer =
@@ -130,13 +127,6 @@ function operationsPerField(plan: ImagePlan): number {
 function ceilingFor(backend: HostBackend, plan: ImagePlan): Contestant & { readonly title: string } {
   const flops = backend.kind === 'reference' ? scriptCeiling() : cpuCeilings(backend).floats();
   return { title: flops.title, run: async () => (await flops.run()) / operationsPerField(plan) };
-}
-
-function randomSpectra(inputs: number, samples: number): SpectraCAT {
-  const spectra = allocateSpectra('ci8', CHANNELS, inputs, samples);
-  const random = randomStream(1, 'bench');
-  for (let n = 0; n < spectra.length; n++) spectra[n] = random.below(255) - 127;
-  return spectra;
 }
 
 function denseTransform(

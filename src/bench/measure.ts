@@ -31,13 +31,13 @@ export async function measure(
   { rounds, secondsPerTurn }: MeasureOptions,
 ): Promise<number[][]> {
   const rates = contestants.map((): number[] => []);
-  for (const contestant of contestants) await turn(contestant, secondsPerTurn / 4); // warms up caches, pages, clocks
+  for (const contestant of contestants) await repeatFor(secondsPerTurn / 4, contestant); // warms up caches, pages, clocks
   const there = [...contestants.entries()];
   const thereAndBack = [...there, ...[...there].reverse()];
   for (let round = 0; round < rounds; round++) {
     const done = contestants.map((): Done => ({ work: 0, elapsedS: 0 }));
     for (const [n, contestant] of thereAndBack) {
-      const { work, elapsedS } = await turn(contestant, secondsPerTurn / 2);
+      const { work, elapsedS } = await repeatFor(secondsPerTurn / 2, contestant);
       done[n] = { work: done[n].work + work, elapsedS: done[n].elapsedS + elapsedS };
       await setImmediate(); // a contestant without any await would block signals
     }
@@ -51,7 +51,8 @@ interface Done {
   readonly elapsedS: number;
 }
 
-async function turn(contestant: Contestant, seconds: number): Promise<Done> {
+/** At least one repetition, until they took so long together. */
+export async function repeatFor(seconds: number, contestant: Contestant): Promise<Done> {
   let work = 0;
   let elapsedS = 0;
   do {

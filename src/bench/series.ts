@@ -2,17 +2,16 @@
  * A series of images with one prepared composition, compared with the imager alone and with planning every image anew.
  */
 import type { HostBackend } from '../backend/backend.js';
-import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
 import { addSeconds, parseInstant } from '../core/instant.js';
-import { randomStream } from '../core/random.js';
 import { prepareVisibilityImager, type VisibilityImage } from '../image/index.js';
 import { imageIntegration } from '../compose/index.js';
 import { frameAtMiddle, planSky, type ImageSettings, prepareImage } from '../stages/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { noiseIntegration } from './noise.js';
 
 const CADENCE_S = 0.04;
 const CHANNELS = 4;
@@ -39,23 +38,10 @@ async function prepare(stations: number, backend: HostBackend, closers: Closers)
   const telescope = selectStations(await loadTelescope('lwasv'), stations);
   const { polarisations } = telescope;
   const frequenciesHz = Float64Array.from({ length: CHANNELS }, (_, c) => 40e6 + 25e3 * c);
-  const random = randomStream(1, 'series');
-  const baselines = baselineCount(stations);
-  const length = CHANNELS * baselines * polarisations ** 2;
   let integration: Integration = {
+    ...noiseIntegration(stations, polarisations, CHANNELS),
     start: parseInstant('2026-06-21T04:00:00Z'),
     durationS: CADENCE_S,
-    channels: CHANNELS,
-    stations,
-    polarisations,
-    visibilities: visibilitiesCBPP(
-      Float64Array.from({ length: 2 * length }, () => random.gaussian()),
-      CHANNELS,
-      baselines,
-      polarisations,
-    ),
-    counts: countsCB(new Float64Array(CHANNELS * baselines).fill(1000), CHANNELS, baselines),
-    flaggedInputs: new Uint8Array(stations * polarisations),
   };
   const next = (): Integration =>
     (integration = { ...integration, start: addSeconds(integration.start, CADENCE_S) });

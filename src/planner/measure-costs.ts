@@ -4,14 +4,12 @@ import type { Backend, HostBackend } from '../backend/backend.js';
 import { planBeams, prepareBeamformer } from '../beamform/index.js';
 import { planCalibration, prepareCalibrator } from '../calibrate/index.js';
 import { planChannelise, prepareChanneliser } from '../channelise/index.js';
-import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
+import { modelCBP } from '../core/axes.js';
 import { closingAfter } from '../core/closing.js';
-import { instant } from '../core/instant.js';
-import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import { planImage, prepareDirectImager, prepareVisibilityImager, type ImagePlan } from '../image/index.js';
-import { noiseSpectra, noiseVoltages, spectraType } from './blocks.js';
+import { repeatFor } from '../bench/measure.js';
+import { noiseIntegration, noiseSpectra, noiseVoltages, spectraType } from '../bench/noise.js';
 import type { Cost, KernelCosts, KernelName, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 
@@ -81,18 +79,11 @@ const MOST_SOLVED = 66;
 
 type Timer = (run: () => Promise<void>) => Promise<number>;
 
-/** One warm-up run, then runs until the time is used. */
+/** After one warm-up run. */
 export async function secondsPerRun(run: () => Promise<void>, leastS: number): Promise<number> {
   await run();
-  const started = performance.now();
-  let runs = 0;
-  let elapsedS = 0;
-  do {
-    await run();
-    runs++;
-    elapsedS = (performance.now() - started) / 1000;
-  } while (elapsedS < leastS);
-  return elapsedS / runs;
+  const { work, elapsedS } = await repeatFor(leastS, { run: () => run().then(() => 1) });
+  return elapsedS / work;
 }
 
 export const channelisePlanOf = (workload: Workload, inputs: number, spectra: number) =>
@@ -124,10 +115,11 @@ function timeChannelise(
 function timeCorrelate(backend: HostBackend, workload: Workload, piece: Piece, time: Timer): Promise<number> {
   const { stations, polarisations, bits } = workload;
   const { channels, samples } = piece;
-  const plan = planCorrelation({ stations, polarisations, channels, type: spectraType(bits) });
+  const type = spectraType(bits);
+  const plan = planCorrelation({ stations, polarisations, channels, type });
   return closingAfter(async (closers) => {
-    const shape = { channels, samples, inputs: stations * polarisations };
-    const block = closers.keep(await noiseSpectra(backend, shape, bits));
+    const shape = { type, channels, inputs: stations * polarisations, capacity: samples };
+    const { block } = await noiseSpectra(backend, shape, closers);
     const correlator = closers.keep(await prepareCorrelator(plan, backend));
     return (await time(() => correlator.accumulate(block))) / (channels * samples);
   });
@@ -145,7 +137,7 @@ export async function timeBeams(
   const plan = planBeams({ stations, polarisations, channels, type, beams, weights: 'ci8' });
   return closingAfter(async (closers) => {
     const { inputs } = plan;
-    const block = closers.keep(await noiseSpectra(backend, { channels, samples, inputs }, bits));
+    const { block } = await noiseSpectra(backend, { type, channels, inputs, capacity: samples }, closers);
     const former = closers.keep(await prepareBeamformer(plan, backend));
     former.setWeights(new Int8Array(2 * channels * beams * inputs).fill(90));
     const powers = new Float64Array(beams * channels);
@@ -182,31 +174,14 @@ function timeDirect(
   const plan = imagePlanOf(workload, channels);
   const inputs = plan.stations * plan.polarisations;
   return closingAfter(async (closers) => {
-    const block = closers.keep(await noiseSpectra(backend, { channels, samples, inputs }, workload.bits));
+    const shape = { type: spectraType(workload.bits), channels, inputs, capacity: samples };
+    const { block } = await noiseSpectra(backend, shape, closers);
     const imager = closers.keep(await prepareDirectImager(plan, backend));
     const step = (await time(() => imager.accumulate(block))) / (channels * samples);
     const started = performance.now();
     await imager.finish();
     return { step, finish: (performance.now() - started) / 1000 / channels };
   });
-}
-
-/** One integration of noise from the imaged stations. */
-function noiseIntegration(stations: number, polarisations: 1 | 2, channels: number): Integration {
-  const baselines = baselineCount(stations);
-  const random = randomStream(3, 'visibilities');
-  const values = new Float64Array(2 * channels * baselines * polarisations ** 2);
-  for (let n = 0; n < values.length; n++) values[n] = random.gaussian();
-  return {
-    start: instant(0),
-    durationS: 1,
-    channels,
-    stations,
-    polarisations,
-    visibilities: visibilitiesCBPP(values, channels, baselines, polarisations),
-    counts: countsCB(new Float64Array(channels * baselines).fill(1000), channels, baselines),
-    flaggedInputs: new Uint8Array(stations * polarisations),
-  };
 }
 
 /** One integration at a time, from host memory. */

@@ -11,7 +11,7 @@ import type { Source } from '../core/sources.js';
 import { runSession } from '../live/index.js';
 import { inputsNamed } from '../stages/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { fillSpectra, fillWithNoise, spectraType } from './blocks.js';
+import { fillSpectra, fillWithNoise, spectraType } from '../bench/noise.js';
 import { channelisePlanOf } from './measure-costs.js';
 import { cutImage } from './memory.js';
 import type { MethodName } from './method-names.js';
