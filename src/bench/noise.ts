@@ -15,7 +15,7 @@ import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 
 /** Repeats some thousand numbers, a prime so that inputs differ: the kernels' time does not depend on it. */
-function repeat(to: NodeJS.TypedArray, next: () => number): void {
+function repeat(to: SpectraElements, next: () => number): void {
   const noise = Array.from({ length: 8191 }, next);
   for (let at = 0; at < to.length; at += noise.length) {
     const left = to.length - at;
