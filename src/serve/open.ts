@@ -77,203 +77,256 @@ export interface Page extends Closable {
 const SECOND_MS = 1000;
 
 export async function openPage(settings: PageSettings): Promise<Page> {
-  const token = settings.token ?? makeToken();
-  const { facts, joined } = settings;
-  const webhook = settings.alarmUrl === undefined ? undefined : new Webhook(settings.alarmUrl, settings.say);
-  let helm: Helm | undefined;
-  let check: (() => CheckView | undefined) | undefined;
-  const gains = new GainsBook();
-  const around = (): Surroundings => ({
-    clients: hub.count,
-    dropped: hub.dropped,
-    gains,
-    steerable: helm !== undefined,
-    ...(check && { check }),
-  });
-  const metrics: Metrics = new Metrics(() => ({
-    ...(facts.packets && { packets: facts.packets() }),
-    ...(state.isNow && state.senders?.clockErrorS && { clockErrorS: state.senders.clockErrorS.mean }),
-    antennas: state.antennas?.rows(undefined) ?? [],
-    status: statusOf(state, around()),
-    chain: chainOf(state, around()),
-    totals: state.totals,
-    ...(state.book.newestUnixS !== undefined && { newestFileUnixS: state.book.newestUnixS }),
-    ...(gains.residual !== undefined && { residual: gains.residual }),
-    ...(gains.unsolved !== undefined && { unsolvedInputs: gains.unsolved }),
-  }));
-  const state: LiveState = new LiveState(facts, {
-    onLatency: metrics.observeLatency,
-    onLateness: metrics.observeLateness,
-    onAlarm: (alarm, isUp) => {
-      const { where, what } = alarm;
-      webhook?.alarm(alarm, isUp, new Date());
-      journal.add({ who: 'corella', what: `${isUp ? 'alarm' : 'over'}: ${where}: ${what}` });
-    },
-  });
-  const status = (): Status => {
-    const own = statusOf(state, around());
-    return joined ? joined.status(own) : own;
-  };
-  const values = {
-    status,
-    plan: () => (joined ? joined.plan() : planOf(state)),
-    sources: () => state.sendersView(),
-    antennas: () => state.antennas?.rows(state.begun?.live.steering?.latestGains),
-    fringes: () => state.fringes?.view(),
-    gains: () => gains.view(),
-    chain: () => chainOf(state, around()),
-    night: () => (joined ? joined.night() : state.book.view()),
-    machines: () => joined?.machines(),
-    alarms: () => state.alarms.all,
-    journal: () => journal.entries,
-  } satisfies Partial<Record<Topic, () => unknown>>;
-  const valueOf = (topic: Topic): unknown =>
-    topic in values ? values[topic as keyof typeof values]() : undefined;
-  const bandpassHead = (time: string) => ({
-    time,
-    shape: [state.antennas?.levels.length ?? 0, state.begun?.live.frequenciesHz.length ?? 0],
-  });
-  const hub = new Hub({
-    state: (topic) => {
-      const { frame, antennas, roads } = state;
-      if (topic === 'sky')
-        return frame && arrayMessage({ ...frame.head, ageS: state.imageAgeS ?? 0 }, frame.plane);
-      if (topic === 'roads') return roads && arrayMessage(roads.head, roads.values);
-      if (topic === 'bandpass')
-        return antennas && state.totals.integrations > 0
-          ? arrayMessage({ topic, ...bandpassHead('') }, antennas.bandpass)
-          : undefined;
-      const value = valueOf(topic);
-      return value === undefined ? undefined : textMessage(topic, value);
-    },
-  });
-  const publish = (topic: Topic): void => {
-    hub.changed(topic);
-  };
-  const journal = new Journal(
-    () => {
-      publish('journal');
-    },
-    settings.journal,
-    settings.say,
-  );
-  state.listen({
-    hasListeners: (topic) => hub.hasListeners(topic),
-    changed: publish,
-    bandpass: (integration) => {
-      const time = formatInstant(integration.start, 3);
-      if (state.antennas) hub.publishArray('bandpass', bandpassHead(time), state.antennas.bandpass);
-      for (const pair of hub.pairs()) publishBaseline(hub, integration, pair);
-    },
-    beams: (head, values) => {
-      hub.publishArray('beams', head, values);
-    },
-  });
-  const again = new Again(state);
-  again.isIdle = facts.showing !== undefined;
-  const commands = new Commands({
-    helm: () => helm,
-    ...(settings.receiver && { receiver: settings.receiver }),
-    journal,
-    alarms: state.alarms,
-    stop: () => {
-      state.isStopping = true;
-      settings.stop();
-    },
-  });
-  const guard = openGuard({
-    host: settings.host,
-    port: () => (server.address() as AddressInfo | null)?.port ?? settings.port,
-    token,
-    names: settings.names ?? [],
-  });
-  const server = createHttp({
-    guard,
-    hub,
-    metrics,
-    commands: joined ? steeringAll(joined, commands, journal) : commands,
-    gets: { ...readsOf({ state, again, journal, around }), ...(joined && readsOfAll(joined, status)) },
-  });
-  const port = await listen(server, settings);
-  const timer = setInterval(() => {
+  const page = new RunPage(settings);
+  await page.open();
+  return page;
+}
+
+class RunPage implements Page {
+  readonly token: string;
+  readonly isLocal: boolean;
+  readonly state: LiveState;
+  readonly again: Again;
+  private readonly gains = new GainsBook();
+  private readonly metrics = new Metrics(() => this.measured());
+  private readonly hub = new Hub({ state: (topic) => this.messageOf(topic) });
+  private readonly journal: Journal;
+  private readonly webhook: Webhook | undefined;
+  private readonly commands: Commands;
+  private readonly server: ReturnType<typeof createHttp>;
+  private port: number;
+  private timer: NodeJS.Timeout | undefined;
+  private helm: Helm | undefined;
+  private checked: (() => CheckView | undefined) | undefined;
+
+  constructor(private readonly settings: PageSettings) {
+    const { facts, joined, host, port, receiver, alarmUrl, say, token = makeToken() } = settings;
+    this.token = token;
+    this.port = port;
+    this.isLocal = isLoopback(host);
+    this.webhook = alarmUrl === undefined ? undefined : new Webhook(alarmUrl, say);
+    const { metrics, hub } = this;
+    const publishJournal = (): void => {
+      this.publish('journal');
+    };
+    const journal = (this.journal = new Journal(publishJournal, settings.journal, say));
+    const state = (this.state = new LiveState(facts, {
+      onLatency: metrics.observeLatency,
+      onLateness: metrics.observeLateness,
+      onAlarm: (alarm, isUp) => {
+        const { where, what } = alarm;
+        this.webhook?.alarm(alarm, isUp, new Date());
+        this.note('corella', `${isUp ? 'alarm' : 'over'}: ${where}: ${what}`);
+      },
+    }));
+    state.listen({
+      hasListeners: (topic) => hub.hasListeners(topic),
+      changed: (topic) => {
+        this.publish(topic);
+      },
+      bandpass: (integration) => {
+        this.publishSpectra(integration);
+      },
+      beams: (head, values) => {
+        hub.publishArray('beams', head, values);
+      },
+    });
+    const again = (this.again = new Again(state));
+    again.isIdle = facts.showing !== undefined;
+    const commands = (this.commands = new Commands({
+      helm: () => this.helm,
+      ...(receiver && { receiver }),
+      journal,
+      alarms: state.alarms,
+      stop: () => {
+        state.isStopping = true;
+        settings.stop();
+      },
+    }));
+    const reads = readsOf({ state, again, journal, around: () => this.around() });
+    this.server = createHttp({
+      guard: openGuard({ host, port: () => this.port, token, names: settings.names ?? [] }),
+      hub,
+      metrics,
+      commands: joined ? steeringAll(joined, commands, journal) : commands,
+      gets: { ...reads, ...(joined && readsOfAll(joined, () => this.status())) },
+    });
+  }
+
+  async open(): Promise<void> {
+    this.port = await listen(this.server, this.settings);
+    this.timer = setInterval(() => {
+      this.tick();
+    }, SECOND_MS);
+  }
+
+  get url(): string {
+    return `http://${reachableName(this.settings.host)}:${this.port}/`;
+  }
+
+  get steerUrl(): string {
+    return `${this.url}#token=${this.token}`;
+  }
+
+  private around(): Surroundings {
+    const { hub, gains, helm, checked } = this;
+    return {
+      clients: hub.count,
+      dropped: hub.dropped,
+      gains,
+      steerable: helm !== undefined,
+      ...(checked && { check: checked }),
+    };
+  }
+
+  private measured() {
+    const { state, gains, settings } = this;
+    const { packets } = settings.facts;
+    return {
+      ...(packets && { packets: packets() }),
+      ...(state.isNow && state.senders?.clockErrorS && { clockErrorS: state.senders.clockErrorS.mean }),
+      antennas: state.antennas?.rows(undefined) ?? [],
+      status: statusOf(state, this.around()),
+      chain: chainOf(state, this.around()),
+      totals: state.totals,
+      ...(state.book.newestUnixS !== undefined && { newestFileUnixS: state.book.newestUnixS }),
+      ...(gains.residual !== undefined && { residual: gains.residual }),
+      ...(gains.unsolved !== undefined && { unsolvedInputs: gains.unsolved }),
+    };
+  }
+
+  status(): Status {
+    const own = statusOf(this.state, this.around());
+    return this.settings.joined?.status(own) ?? own;
+  }
+
+  plan(): PlanView | undefined {
+    const { joined } = this.settings;
+    return joined ? joined.plan() : planOf(this.state);
+  }
+
+  private valueOf(topic: Topic): unknown {
+    const { state, gains, journal } = this;
+    const { joined } = this.settings;
+    const values = {
+      status: () => this.status(),
+      plan: () => this.plan(),
+      sources: () => state.sendersView(),
+      antennas: () => state.antennas?.rows(state.begun?.live.steering?.latestGains),
+      fringes: () => state.fringes?.view(),
+      gains: () => gains.view(),
+      chain: () => chainOf(state, this.around()),
+      night: () => (joined ? joined.night() : state.book.view()),
+      machines: () => joined?.machines(),
+      alarms: () => state.alarms.all,
+      journal: () => journal.entries,
+    } satisfies Partial<Record<Topic, () => unknown>>;
+    return topic in values ? values[topic as keyof typeof values]() : undefined;
+  }
+
+  private bandpassHead(time: string) {
+    const { antennas, begun } = this.state;
+    return { time, shape: [antennas?.levels.length ?? 0, begun?.live.frequenciesHz.length ?? 0] };
+  }
+
+  /** For a client that has just subscribed. */
+  private messageOf(topic: Topic) {
+    const { frame, antennas, roads, imageAgeS, totals } = this.state;
+    if (topic === 'sky') return frame && arrayMessage({ ...frame.head, ageS: imageAgeS ?? 0 }, frame.plane);
+    if (topic === 'roads') return roads && arrayMessage(roads.head, roads.values);
+    if (topic === 'bandpass')
+      return antennas && totals.integrations > 0
+        ? arrayMessage({ topic, ...this.bandpassHead('') }, antennas.bandpass)
+        : undefined;
+    const value = this.valueOf(topic);
+    return value === undefined ? undefined : textMessage(topic, value);
+  }
+
+  publish(topic: Topic): void {
+    this.hub.changed(topic);
+  }
+
+  private publishSpectra(integration: Integration): void {
+    const { hub, state } = this;
+    const time = formatInstant(integration.start, 3);
+    if (state.antennas) hub.publishArray('bandpass', this.bandpassHead(time), state.antennas.bandpass);
+    for (const pair of hub.pairs()) publishBaseline(hub, integration, pair);
+  }
+
+  private tick(): void {
+    const { state, settings } = this;
+    const { facts, joined } = settings;
+    const nowS = Date.now() / 1000;
     state.load.tick();
     const { files } = state.begun ?? {};
-    if (files) state.book.wrote(files.written, files.unwritten, Date.now() / 1000);
-    if (facts.packets) state.senders?.tick(facts.packets(), Date.now() / 1000);
+    if (files) state.book.wrote(files.written, files.unwritten, nowS);
+    if (facts.packets) state.senders?.tick(facts.packets(), nowS);
     joined?.tick();
-    const faults = [...faultsOf(measure(state, around())), ...(joined?.faults() ?? [])];
-    if (state.alarms.judge(faults, Date.now() / 1000)) publish('alarms');
-    for (const topic of ['status', 'sources', 'chain', 'night', 'machines'] as const) publish(topic);
-  }, SECOND_MS);
-  const url = `http://${reachableName(settings.host)}:${port}/`;
-  return {
-    url,
-    isLocal: isLoopback(settings.host),
-    steerUrl: `${url}#token=${token}`,
-    token,
-    state,
-    again,
-    gainsEvents: {
-      solved: (solved, from) => {
-        gains.changed(solved);
-        journal.add({
-          who: 'corella',
-          what: `gains of ${solved.solvedInputs} inputs solved, residual ${(100 * solved.residual).toFixed(1)} %`,
-          fromTick: from.tick?.toString(),
-          from: formatInstant(from.at, 6),
-        });
-        publish('gains');
-      },
-      failed: (why) => {
-        journal.add({ who: 'corella', what: `gains were not solved: ${why}` });
-        publish('gains');
-      },
+    const faults = [...faultsOf(measure(state, this.around())), ...(joined?.faults() ?? [])];
+    if (state.alarms.judge(faults, nowS)) this.publish('alarms');
+    for (const topic of ['status', 'sources', 'chain', 'night', 'machines'] as const) this.publish(topic);
+  }
+
+  readonly gainsEvents: GainsEvents = {
+    solved: (solved, from) => {
+      this.gains.changed(solved);
+      this.journal.add({
+        who: 'corella',
+        what: `gains of ${solved.solvedInputs} inputs solved, residual ${(100 * solved.residual).toFixed(1)} %`,
+        fromTick: from.tick?.toString(),
+        from: formatInstant(from.at, 6),
+      });
+      this.publish('gains');
     },
-    steer: (given) => {
-      gains.follow(given.steering, given.gains, given.steering.flags.latest.length);
-      helm = {
-        ...given,
-        gainsChanged: () => {
-          gains.changed();
-          publish('gains');
-        },
-      };
-    },
-    showGains: (steering) => {
-      gains.follow(steering, undefined, steering.flags.latest.length);
-    },
-    check: (view) => {
-      check = view;
-    },
-    publish,
-    note: (who, what) => {
-      journal.add({ who, what });
-    },
-    status,
-    plan: values.plan,
-    command: async (command, body, who, mode) =>
-      isCommand(command)
-        ? commands.run(command, body, who, mode)
-        : refuse(
-            'steer',
-            `'${command}' is no command`,
-            'choose flags, gains, integration, recording or stop',
-          ),
-    close: async () => {
-      clearInterval(timer);
-      state.load.close();
-      await again.close();
-      await journal.close();
-      await webhook?.close();
-      hub.close();
-      server.closeAllConnections();
-      await new Promise<void>((resolve) =>
-        server.close(() => {
-          resolve();
-        }),
-      );
+    failed: (why) => {
+      this.note('corella', `gains were not solved: ${why}`);
+      this.publish('gains');
     },
   };
+
+  steer(given: Omit<Helm, 'gainsChanged'>): void {
+    this.gains.follow(given.steering, given.gains, given.steering.flags.latest.length);
+    this.helm = {
+      ...given,
+      gainsChanged: () => {
+        this.gains.changed();
+        this.publish('gains');
+      },
+    };
+  }
+
+  showGains(steering: Steering): void {
+    this.gains.follow(steering, undefined, steering.flags.latest.length);
+  }
+
+  check(view: () => CheckView | undefined): void {
+    this.checked = view;
+  }
+
+  note(who: string, what: string): void {
+    this.journal.add({ who, what });
+  }
+
+  async command(name: string, body: unknown, who: string, mode: 'run' | 'rehearse') {
+    return isCommand(name)
+      ? this.commands.run(name, body, who, mode)
+      : refuse('steer', `'${name}' is no command`, 'choose flags, gains, integration, recording or stop');
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    this.state.load.close();
+    await this.again.close();
+    await this.journal.close();
+    await this.webhook?.close();
+    this.hub.close();
+    this.server.closeAllConnections();
+    await new Promise<void>((resolve) =>
+      this.server.close(() => {
+        resolve();
+      }),
+    );
+  }
 }
 
 /** baseline : [product][c][re, im], means over the integration; NaN without data. */
