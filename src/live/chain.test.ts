@@ -165,3 +165,41 @@ describe('gains that change in time', () => {
         });
     });
 });
+
+describe('a run that falls behind', () => {
+  for (const road of ['visibilities', 'direct'] as const)
+    it(`leaves out whole images (${road}), and every sample is in the integrations`, async () => {
+      const backend = await openBackend('reference');
+      const [counts, images]: [number[], number[]] = [[], []];
+      let leftOut = 0;
+      let second = -1;
+      await runSession(
+        ones(6, (k) => {
+          second = k;
+        }),
+        {
+          backend,
+          telescope,
+          frequenciesHz,
+          integrationS: 1,
+          align: 'utc',
+          imaging: {
+            everyS: 0.5,
+            road,
+            weight: 'natural',
+            image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
+          },
+          late: { isBehind: () => second === 1 || second === 2, leftOut: () => leftOut++ },
+        },
+        {
+          integration: (integration) => Promise.resolve(void counts.push(integration.counts[0])),
+          image: (sky) => Promise.resolve(void images.push(sky.durationS)),
+          noImage: () => undefined,
+        },
+      );
+      await backend.close();
+      assert.deepEqual(counts, Array<number>(6).fill(1000));
+      assert.deepEqual(images, Array<number>(12 - leftOut).fill(0.5));
+      assert.equal(leftOut, 4);
+    });
+});

@@ -37,6 +37,7 @@ import {
   type Emit,
 } from '../stages/index.js';
 import { frontOf } from './front.js';
+import { leavingOutLate } from './late.js';
 import type { LiveImaging, LiveSettings } from './settings.js';
 import type { Clocks } from './steering.js';
 
@@ -138,7 +139,7 @@ function productsOf(
   if (!imaging) return [kept];
   // Machines with parts of one band cut at UTC instants and use the same plans.
   const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
-  const { everyS, image, rules, autos } = imaging;
+  const { everyS, rules, autos } = imaging;
   // Summing and reading back millions of unused products costs a card more than the images.
   const isKept = backend.kind !== 'cuda' || settings.integrations !== 'none' || steering !== undefined;
   const others = isKept ? [kept] : [];
@@ -146,7 +147,7 @@ function productsOf(
     const direct = prepareDirectProduct(front, {
       backend,
       telescope: settings.telescope,
-      image,
+      image: imaging.image,
       plannedFor,
       lastsS: everyS,
       flaggedInputs,
@@ -157,13 +158,15 @@ function productsOf(
         ? (moment, start) => steering.directGains(moment, frequenciesHz.length, start)
         : imaging.calibrated,
     });
-    const stage = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
+    const image = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
+    const stage = leavingOutLate(image, settings.late);
     return [...others, { from: 'spectra', clock: cuts, stage }];
   }
-  const stage = forgiving(
+  const image = forgiving(
     imagedByVisibilities({ ...settings, imaging }, passing<SkyImage>(sinks.image), settings.imagers),
     sinks,
   );
+  const stage = leavingOutLate(image, settings.late);
   const { vanVleck: corrected } = imaging;
   const flagged = rules && { rules };
   const images = { from: 'integrations', clock: cuts, vanVleck: corrected, flags: flagged } as const;

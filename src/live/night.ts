@@ -33,6 +33,8 @@ export interface LiveInput {
   sessions(): AsyncIterable<Source> | Iterable<Source>;
   /** Stops receiving; data already received are processed. */
   stop(): void;
+  /** Whether packets wait in such numbers that images have to be left out. */
+  isBehind?(): boolean;
 }
 
 export type NightEvent =
@@ -55,6 +57,8 @@ export interface NightProducts {
   readonly live: LiveSettings;
   readonly files?: NightFiles;
   readonly picture?: LatestPicture;
+  /** The number of images left out because packets waited. */
+  readonly late?: () => number;
   /** Files of images and of further products. */
   readonly written?: () => readonly string[];
 }
@@ -79,6 +83,8 @@ export interface NightSummary extends Account {
   readonly dataS: number;
   /** Images without any data. */
   readonly emptyImages: number;
+  /** Images left out because packets waited. */
+  readonly lateImages: number;
   readonly pictures: number;
   readonly files: readonly string[];
   readonly unwrittenIntegrations: number;
@@ -210,6 +216,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   return {
     ...totals.account,
     ...use(),
+    lateImages: products?.late?.() ?? 0,
     integrations: totals.integrations,
     images: totals.images,
     sessions: totals.sessions,

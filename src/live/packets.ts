@@ -258,6 +258,7 @@ export const openPackets = (
       stop: () => {
         reception.stop();
       },
+      isBehind: () => reception.isBehind(),
       packets: () => ({
         ...reception.account(),
         ...(endsEarly && { endsEarly }),

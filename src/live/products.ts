@@ -11,11 +11,19 @@ import {
   type Front,
   type FrontSpectra,
 } from '../compose/index.js';
-import { channelsNamed, type SkyImage, integrationClock, chain, passing } from '../stages/index.js';
+import {
+  channelsNamed,
+  type SkyImage,
+  type Stage,
+  integrationClock,
+  chain,
+  passing,
+} from '../stages/index.js';
 import type { NightFiles, FileThreadSettings } from './file-task.js';
 import { stoppedAt, type FileEvent, FilesByTime } from './files.js';
 import { openLatestPicture, type LatestPicture } from './pictures.js';
 import { forgiving, imagedByVisibilities } from './chain.js';
+import { leavingOutLate } from './late.js';
 import type { FurtherProducts, LiveImaging, LiveSettings } from './settings.js';
 import {
   lookOf,
@@ -312,7 +320,8 @@ export class Further {
       const gains = live.steering?.gains.at(sky.start);
       await sink?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
     });
-    const sinks = { noImage: () => undefined };
+    const late = <In extends object, Out>(stage: Stage<In, Out>): Stage<In, Out> =>
+      leavingOutLate(forgiving(stage, { noImage: () => undefined }), live.late);
     const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
     const { steering, backend, telescope, flaggedInputs } = live;
     const composed: ComposedProduct =
@@ -320,7 +329,7 @@ export class Further {
         ? {
             from: 'spectra',
             clock,
-            stage: forgiving(
+            stage: late(
               chain(
                 prepareDirectProduct(front, {
                   backend,
@@ -337,7 +346,6 @@ export class Further {
                 }),
                 show,
               ),
-              sinks,
             ),
           }
         : {
@@ -345,10 +353,7 @@ export class Further {
             clock,
             vanVleck: imaging.vanVleck,
             flags: { rules },
-            stage: forgiving(
-              imagedByVisibilities({ ...live, imaging, align: fields.align ?? 'utc' }, show),
-              sinks,
-            ),
+            stage: late(imagedByVisibilities({ ...live, imaging, align: fields.align ?? 'utc' }, show)),
           };
     const close = async (): Promise<void> => {
       await sink?.close();

@@ -330,8 +330,17 @@ class LiveRun {
     const picture = images && openImages(images, numberOf(images), sinks);
     const beside = new Further(sinks);
     this.further = beside;
+    let leftOut = 0;
     const live: LiveSettings = {
       ...plan.settings,
+      late: input.isLive
+        ? {
+            isBehind: () => input.isBehind?.() ?? false,
+            leftOut: () => {
+              if (leftOut++ === 0) say(message('image.late'));
+            },
+          }
+        : undefined,
       steering,
       look: page?.look,
       imagers: this.imagers,
@@ -346,7 +355,13 @@ class LiveRun {
       sources: images?.sources,
       picture: images?.images ?? undefined,
     });
-    return { live, files, picture, written: () => [...(picture?.paths ?? []), ...beside.paths] };
+    return {
+      live,
+      files,
+      picture,
+      late: () => leftOut,
+      written: () => [...(picture?.paths ?? []), ...beside.paths],
+    };
   }
 
   /** Steering of what may change during the run. */

@@ -13,6 +13,7 @@ import type {
   DelayRequest,
 } from '../stages/index.js';
 import type { Source } from '../core/sources.js';
+import type { Lateness } from './late.js';
 import type { Steering } from './steering.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
@@ -86,6 +87,8 @@ export interface LiveSettings {
   readonly further?: (front: Front, source: Source) => Promise<FurtherProducts>;
   /** Keeps the imager from the rehearsal to the first stream epoch, and from each epoch to the next. */
   readonly imagers?: ImagerStore;
+  /** Images are left out while packets wait. */
+  readonly late?: Lateness;
   /** Called with spectra before the chain processes them. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

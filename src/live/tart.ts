@@ -385,7 +385,10 @@ class TartRun {
       observation,
       summary: {
         ...emptyAccount(),
-        ...{ integrations: count.integrations, images: count.images, emptyImages: 0 },
+        integrations: count.integrations,
+        images: count.images,
+        emptyImages: 0,
+        lateImages: 0,
         sessions: Math.min(1, count.integrations),
         dataS: first && latest ? secondsBetween(first, latest) : 0,
         pictures: picture?.drawn ?? 0,

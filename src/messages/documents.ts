@@ -882,6 +882,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       integrations: 'made',
       images: 'made',
       emptyImages: 'of which nothing was left',
+      lateImages: 'left out, since packets waited and the ring was nearly full',
       pictures: 'drawn',
       sessions: "how often the senders' clocks were set",
       dataS: 'seconds of data',

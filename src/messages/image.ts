@@ -74,6 +74,12 @@ export const imageMessages = {
       `${by} smearing: ${percent(loss, loss > 0.1 ? 0 : 1)} loss at the edge of the field`,
     help: 'Channels are so wide, or integrations so long, that the phase of a source far from the phase centre changes within one. Use narrower channels or shorter integrations, or a narrower field.',
   }),
+  'image.late': declare({
+    severity: 'warning',
+    data: {},
+    text: () => 'packets wait, and the ring is nearly full: images are left out until they are worked off',
+    help: 'Visibilities and beams go first: where a live run falls behind, images are left out before packets are lost. The summary counts them (`lateImages`). Image less often, fewer channels or fewer pixels.',
+  }),
   'image.slow': declare({
     severity: 'warning',
     data: {

@@ -34,6 +34,8 @@ export interface Arrivals extends Closable {
   readonly surveyed?: Surveyed;
   /** For live streams only: a capture waits for the consumer. */
   fill?(): RingFill;
+  /** Whether the blocks that wait fill most of the ring; for live streams only. */
+  isBehind?(): boolean;
 }
 
 /** Wakes one waiter on any change. */

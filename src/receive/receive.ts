@@ -137,6 +137,8 @@ export interface Reception extends Closable {
   /** Stops receiving: open blocks are delivered, then blocks and sessions end. */
   stop(): void;
   account(): ReceiveAccount;
+  /** Whether the blocks that wait fill most of the ring; never for a capture. */
+  isBehind(): boolean;
   /** Gives the time of a tick for a session skipped because its time is unknown; it begins with its next block. */
   tellEpoch(tick: bigint, time: Instant): { readonly at: Instant; readonly tick: bigint };
 }
@@ -273,6 +275,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
         given = epochAt;
         return { at, tick: waiting.nextTick };
       },
+      isBehind: () => arrivals.isBehind?.() ?? false,
       account: () => {
         const { senders, ...rest } = arrivals.account();
         const socket = arrivals.socket?.();

@@ -144,11 +144,13 @@ const clockLines = (aheadS: number | undefined): string[] =>
       ];
 
 function summaryLines(summary: NightSummary): string[] {
-  const { dataS, wallS, integrations, images, pictures, emptyImages, samplesIn, missingSamples } = summary;
+  const { dataS, wallS, integrations, images, pictures, emptyImages, lateImages } = summary;
+  const { samplesIn, missingSamples } = summary;
   const { files, unwrittenIntegrations, imageAgeS, eventLoopMs, peakMemoryBytes, sessions } = summary;
   return [
     `${formatSeconds(dataS)} of data in ${formatSeconds(wallS)}: ${integrations} integrations, ${images} images, ${pictures} drawn` +
-      (emptyImages > 0 ? `, ${emptyImages} of nothing` : ''),
+      (emptyImages > 0 ? `, ${emptyImages} of nothing` : '') +
+      (lateImages > 0 ? `, ${lateImages} images left out since packets waited` : ''),
     ...(samplesIn > 0 || missingSamples > 0
       ? [
           `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} sessions` : ''}`,

@@ -13,6 +13,9 @@ import { NativeSocket } from './socket.js';
 /** Called with the ring's memory before the socket is opened, so that slow preparation loses no packets. */
 export type BeforeListening = (memory: readonly RingMemory[]) => Promise<void>;
 
+/** With fewer free blocks, what can be left out is: the rest of the ring is for those that are under way. */
+const FREE_SHARE = 0.25;
+
 export async function arriveByNative(
   plan: RingPlan,
   settings: ListenOrigin,
@@ -82,6 +85,7 @@ export async function arriveByNative(
       return { port, receiveBufferBytes, kernelDrops: dropsAtStop ?? kernelDrops, threadS: cpuNs / 1e9 };
     },
     fill: () => ({ blocks: plan.blocks, leastFree }),
+    isBehind: () => ring.freeBlocks() < FREE_SHARE * plan.blocks,
     close,
   };
 }
