@@ -143,7 +143,7 @@ describe('absence', () => {
     async () => {
       assert.ok(!presence.present);
       assert.match(presence.reason, /^[^\n]+$/);
-      assert.match(presence.fix, /machine\.backend: cpu|driver|CORELLA_CUDA_PATH/);
+      assert.match(presence.fix, /another backend: cpu|driver|CORELLA_CUDA_PATH/);
       await assert.rejects(openCuda(), (error: Error) => error.message.includes(presence.reason));
       const devices = describeDevices();
       assert.equal(devices.find((device) => device.kind === 'cuda')?.present, false);
