@@ -3,7 +3,7 @@ import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import type { OnProgress } from '../core/progress.js';
 import { version } from '../core/program/version.js';
-import { textOf, type Line } from '../messages/index.js';
+import { isMessage, messagesIn, textOf, type Line, type Message } from '../messages/index.js';
 import { prepareSkyModels, readGainFile } from '../formats/index.js';
 import {
   beamsChange,
@@ -15,7 +15,10 @@ import {
 } from '../live/index.js';
 import {
   checkObservation,
+  frontLines,
+  gainsLinesOf,
   isOfLiveData,
+  productLines,
   readObservation,
   runObservation,
   skyModelsOf,
@@ -28,7 +31,9 @@ import {
 import { openRunPage } from '../serve/index.js';
 import { gainsOverTime, inputsNamed, type Account } from '../stages/index.js';
 import {
+  madeLines,
   runVisibilities,
+  sourceLines,
   type ItemOfVisibilities,
   type VisibilitiesSettings,
 } from '../visibilities/index.js';
@@ -40,7 +45,7 @@ export interface ObserveOptions {
   /** The folder of products without an absolute path. */
   readonly into?: string;
   readonly onProgress?: OnProgress;
-  /** Warnings, and events during the run. */
+  /** Messages and events during the run, as text; all messages are in the outcome. */
   readonly onNote?: (line: string) => void;
 }
 
@@ -68,7 +73,8 @@ export interface ObservationOutcome {
   readonly paths: readonly string[];
   /** Products that ended early, and why. */
   readonly failures: readonly string[];
-  readonly warnings: readonly string[];
+  /** Notes and warnings with their codes, as a command with `--json` has them. */
+  readonly messages: readonly Message[];
 }
 
 /** A page in a browser. */
@@ -97,7 +103,11 @@ export interface RunningObservation extends AsyncIterable<Item> {
 export function observe(asked: ObservationInput | string, options: ObserveOptions = {}): RunningObservation {
   const handover = new Handover<Item>();
   const stop = new AbortController();
-  const note = (line: Line): void => options.onNote?.(textOf(line));
+  const noted = new Set<string>();
+  const note = (line: Line): void => {
+    noted.add(textOf(line));
+    options.onNote?.(textOf(line));
+  };
   let opened: (page: PageAddress | undefined) => void = () => undefined;
   const page = new Promise<PageAddress | undefined>((resolve) => (opened = resolve));
   let steered: { readonly steering: Steering; readonly plan: LivePlan } | undefined;
@@ -137,6 +147,7 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
   };
   const done = run().then(
     (outcome) => {
+      outcome.messages.filter(({ text }) => !noted.has(text)).forEach(note);
       handover.end();
       return outcome;
     },
@@ -176,8 +187,10 @@ async function runFromRecording(
   observation: Observation,
   settings: Parameters<typeof runObservation>[1],
 ): Promise<ObservationOutcome> {
-  const { account, products, plan } = await runObservation(observation, settings);
-  return { account, ...outcomeOf(products, plan.warnings) };
+  const outcome = await runObservation(observation, settings);
+  const { account, products } = outcome;
+  const lines = [...products.flatMap((one) => productLines(one, outcome, 0)), ...frontLines(outcome)];
+  return { account, ...outcomeOf(products, lines) };
 }
 
 async function runFromVisibilities(
@@ -185,15 +198,17 @@ async function runFromVisibilities(
   settings: Omit<VisibilitiesSettings, 'stage'>,
   onProgress: OnProgress | undefined,
 ): Promise<ObservationOutcome> {
-  const { products, plan } = await runVisibilities(observation, {
+  const outcome = await runVisibilities(observation, {
     ...settings,
     stage: () => stageOf(onProgress),
   });
-  return outcomeOf(products, plan.warnings);
+  const { products } = outcome;
+  const lines = [...products.flatMap((one) => madeLines(one, outcome)), ...sourceLines(outcome)];
+  return outcomeOf(products, lines);
 }
 
-const outcomeOf = (products: readonly ProductOutcome[], warnings: readonly Line[]): ObservationOutcome => ({
-  warnings: warnings.map(textOf),
+const outcomeOf = (products: readonly ProductOutcome[], lines: readonly Line[]): ObservationOutcome => ({
+  messages: messagesIn(lines),
   paths: products.flatMap(({ paths, failure }) => (failure ? [] : paths)),
   failures: products.flatMap(({ name, failure }) => (failure ? [`${name}: ${failure.message}`] : [])),
 });
@@ -214,12 +229,18 @@ async function runFromLive(
   settings: Omit<Parameters<typeof runLive>[1], 'onEvent' | 'onFile'>,
 ): Promise<ObservationOutcome> {
   const nothing = (): void => undefined;
-  const { summary, failures, plan } = await runLive(observation, {
+  const messages: Message[] = [];
+  const { summary, failures, products } = await runLive(observation, {
     ...settings,
+    say: (line) => {
+      if (isMessage(line)) messages.push(line);
+      settings.say(line);
+    },
     onEvent: nothing,
     onFile: nothing,
   });
-  return { account: summary, paths: summary.files, failures, warnings: (plan?.warnings ?? []).map(textOf) };
+  messages.push(...messagesIn(products.flatMap(gainsLinesOf)));
+  return { account: summary, paths: summary.files, failures, messages };
 }
 
 async function changeOf(

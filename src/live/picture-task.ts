@@ -2,6 +2,7 @@
 import type { Instant } from '../core/instant.js';
 import type { SkyPlan } from '../draw/index.js';
 import type { ImagePlan } from '../image/index.js';
+import type { Message } from '../messages/index.js';
 import type { SkyFiles } from '../sky/use-sky.js';
 import type { PictureOptions } from '../stages/index.js';
 
@@ -30,4 +31,6 @@ export interface PictureTask {
 }
 export interface PictureDone {
   readonly fault?: string;
+  /** On orbital elements, where they differ from those before. */
+  readonly messages?: readonly Message[];
 }

@@ -5,8 +5,10 @@ import { addSeconds } from '../core/instant.js';
 import { renderPng, skyPicture } from '../draw/index.js';
 import { averageChannels, stokesI } from '../image/index.js';
 import { prepareSkyModels, writeFileWhole } from '../formats/index.js';
+import { orbitMessages, type Message } from '../messages/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { sourcesNamed } from '../sky/models/named.js';
+import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
 import { pictureParts } from '../stages/index.js';
 import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
@@ -16,6 +18,14 @@ const settings = workerData as PictureSettings;
 if (settings.sources !== 'all') await prepareSkyModels(settings.sources.join());
 await useSky(settings.sky);
 const sources = sourcesNamed(settings.sources);
+
+const reported = new Set<string>();
+/** Each warning once for the same satellites, the ages once. */
+const newMessages = (): Message[] =>
+  orbitMessages(takeOrbitReport()).filter(({ code, severity, data }) => {
+    const key = severity === 'note' ? code : JSON.stringify([code, data]);
+    return !reported.has(key) && reported.add(key);
+  });
 
 async function draw({
   image,
@@ -43,7 +53,7 @@ async function draw({
 
 parentPort?.on('message', (task: PictureTask) => {
   draw(task).then(
-    () => parentPort?.postMessage({} satisfies PictureDone),
+    () => parentPort?.postMessage({ messages: newMessages() } satisfies PictureDone),
     (error: unknown) =>
       parentPort?.postMessage({
         fault: error instanceof Error ? error.message : String(error),

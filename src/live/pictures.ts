@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Closable } from '../core/closing.js';
+import type { Message } from '../messages/index.js';
 import type { SkyImage } from '../stages/index.js';
 import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
 
@@ -16,14 +17,19 @@ export interface LatestPicture extends Closable {
 /** Drawing takes at most a third of a processor: correlating has priority. */
 const REST = 2;
 
-export function openLatestPicture(settings: PictureSettings, onFault: (why: string) => void): LatestPicture {
+export function openLatestPicture(
+  settings: PictureSettings,
+  onFault: (why: string) => void,
+  onMessage: (message: Message) => void = () => undefined,
+): LatestPicture {
   const worker = new Worker(new URL('./picture-thread.js', import.meta.url), { workerData: settings });
   let drawn = 0;
   let isBusy = false;
   let beganMs = 0;
   let restUntilMs = 0;
   let idle: () => void = () => undefined;
-  worker.on('message', ({ fault }: PictureDone) => {
+  worker.on('message', ({ fault, messages = [] }: PictureDone) => {
+    messages.forEach(onMessage);
     if (fault === undefined) drawn++;
     else onFault(fault);
     isBusy = false;

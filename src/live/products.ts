@@ -3,6 +3,7 @@ import { join, parse } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { formatInstant, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
+import type { Line } from '../messages/index.js';
 import { Guarded, type ObservedItem, type ProductOutcome } from '../observation/index.js';
 import {
   type ComposedProduct,
@@ -54,7 +55,7 @@ export interface SinkSettings<Plan extends SinkPlan = LivePlan> {
   /** For the product with this number. */
   readonly historyOf: (product: number) => readonly string[];
   readonly onFile: (event: FileEvent) => void;
-  readonly onFault: (line: string) => void;
+  readonly onFault: (line: Line) => void;
   /** Receives the items of products without a path. */
   readonly onItem?: (item: ObservedItem) => Promise<void>;
   readonly onBeams?: (product: number, seen: SeenBeams) => void;
@@ -177,6 +178,7 @@ export function openImages(
     (why) => {
       onFault(`the picture cannot be drawn: ${why}`);
     },
+    onFault,
   );
 }
 

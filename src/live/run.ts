@@ -9,7 +9,7 @@ import { CorellaError } from '../core/errors.js';
 import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { message, textOf } from '../messages/index.js';
+import { message, orbitMessages, textOf } from '../messages/index.js';
 import { into, readsOf, type Observation } from '../observation/index.js';
 import { narrowed, narrowedSessions } from './band.js';
 import type { LiveSettings } from './chain.js';
@@ -30,6 +30,7 @@ import { readGainFile, writeGainFiles } from '../formats/index.js';
 import { ChangeLog, logPathFor, readLog } from './log.js';
 import type { NightWatcher } from './watcher.js';
 import { silentSource, type ReadyToListen } from '../receive/index.js';
+import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
 import { sourcesNamed } from '../sky/models/named.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -67,9 +68,11 @@ export async function runLive(asked: Observation, settings: LiveRunSettings): Pr
   const device = cards === undefined ? undefined : { device: cards[0] };
   const backend = await openBackend(kind, { threads, cuda: device });
   try {
-    return tart === undefined
-      ? await new LiveRun(observation, telescope, backend, settings).run()
-      : await runTart(tart, observation, telescope, { backend, settings });
+    const outcome = await (tart === undefined
+      ? new LiveRun(observation, telescope, backend, settings).run()
+      : runTart(tart, observation, telescope, { backend, settings }));
+    orbitMessages(takeOrbitReport()).forEach(settings.say);
+    return outcome;
   } finally {
     await backend.close();
   }

@@ -33,6 +33,26 @@ export function message<Name extends Code>(
   return { code, severity, data: data ?? {}, text: text(data ?? {}) };
 }
 
+interface OrbitsUsed {
+  readonly paths: readonly string[];
+  readonly satellites: number;
+  readonly leastAgeDays: number;
+  readonly mostAgeDays: number;
+  readonly old: readonly string[];
+  readonly leftOut: readonly string[];
+}
+
+/** On orbital elements that were used; none if none were. */
+export function orbitMessages(used: OrbitsUsed | undefined): Message[] {
+  if (!used) return [];
+  const { satellites, leastAgeDays, mostAgeDays, paths, old, leftOut } = used;
+  return [
+    ...(satellites > 0 ? [message('sky.orbits-used', { satellites, leastAgeDays, mostAgeDays, paths })] : []),
+    ...(old.length > 0 ? [message('sky.orbits-old', { satellites: old })] : []),
+    ...(leftOut.length > 0 ? [message('sky.orbits-left-out', { satellites: leftOut })] : []),
+  ];
+}
+
 export const isMessage = (line: Line): line is Message => typeof line !== 'string';
 export const textOf = (line: Line): string => (isMessage(line) ? line.text : line);
 export const messagesIn = (lines: readonly Line[]): Message[] => lines.filter(isMessage);

@@ -57,7 +57,7 @@ export function frontFacts({ account, plan, front }: RunOutcome): object {
   };
 }
 
-export function frontLines({ account, plan, front }: RunOutcome): Line[] {
+export function frontLines({ account, plan, front, orbits }: RunOutcome): Line[] {
   const { recording, telescope, spectra } = plan.observed;
   const { saturated, missingSamples, spectra: made } = account;
   const fate =
@@ -77,6 +77,7 @@ export function frontLines({ account, plan, front }: RunOutcome): Line[] {
     ...(front.kurtosis ? kurtosisLinesOf(front.kurtosis, spectra.grid.spectrumRateHz) : []),
     ...phaseLossLines(front.phaseLoss),
     ...bandLines(telescope, bandOf(recording)),
+    ...orbits,
   ];
 }
 

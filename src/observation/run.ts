@@ -7,6 +7,7 @@ import { InterruptedError, stoppable } from '../core/ending.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { OnProgress } from '../core/progress.js';
 import { checkOutputs } from '../formats/index.js';
+import { orbitMessages, type Message } from '../messages/index.js';
 import { observe, phaseLossOf } from '../compose/index.js';
 import {
   writeEqualiser,
@@ -24,6 +25,7 @@ import {
   type PlannedProduct,
   type ProductItem,
 } from '../products/index.js';
+import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
 import { filesOf, historyOf, readLine, usesGains } from './history.js';
 import { openRecording, type OpenedRecording } from './opening.js';
@@ -79,6 +81,8 @@ export interface RunOutcome {
   readonly account: Account;
   readonly front: FrontOutcome;
   readonly products: readonly ProductOutcome[];
+  /** On the orbital elements that were used. */
+  readonly orbits: readonly Message[];
   /** The backend that computed it. */
   readonly backend: string;
 }
@@ -195,6 +199,7 @@ export async function runObservation(asked: Observation, settings: RunSettings):
         plan,
         account,
         front: frontOutcome(plan, opened),
+        orbits: orbitMessages(takeOrbitReport()),
         backend: `${machine[0].kind}: ${on}`,
         products: made.map(({ planned: { name, paths: written, facts }, failure }) => ({
           name,

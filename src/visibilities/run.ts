@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import type { ProgressStage } from '../core/progress.js';
-import type { Message } from '../messages/index.js';
+import { orbitMessages, type Message } from '../messages/index.js';
 import { checkOutputs } from '../formats/index.js';
 import { writeFlagFile, type FlagAccount } from '../stages/index.js';
 import {
@@ -16,6 +16,7 @@ import {
   type ProductOutcome,
 } from '../observation/index.js';
 import { isProduct, productName, type Product } from '../products/index.js';
+import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
 import {
   accountOf,
@@ -53,6 +54,8 @@ export interface MadeFromVisibilities extends ProductOutcome {
 export interface VisibilitiesOutcome {
   readonly plan: VisibilitiesPlan;
   readonly products: readonly MadeFromVisibilities[];
+  /** On the orbital elements that were used. */
+  readonly orbits: readonly Message[];
 }
 
 /** One module per product, loaded when a run needs it. */
@@ -161,5 +164,5 @@ async function make(
     const masks = from.flagged.masks.filter(({ mask }) => mask.includes(1));
     await writeFlagFile(flagsOut, masks, opened.header, historyFor(0));
   }
-  return { plan, products };
+  return { plan, products, orbits: orbitMessages(takeOrbitReport()) };
 }

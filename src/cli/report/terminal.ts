@@ -2,8 +2,8 @@
 import type { OnProgress, OnStep } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
 import {
-  message,
   messagesIn,
+  orbitMessages,
   isMessage,
   shown,
   textOf,
@@ -39,18 +39,6 @@ export interface Terminal {
    * is `lacking`.
    */
   result(json: object, lines: readonly Line[], lacking?: readonly Message[]): void;
-}
-
-/** Messages on the orbits used since the last result. */
-function orbitMessages(): Message[] {
-  const report = takeOrbitReport();
-  if (!report) return [];
-  const { satellites, leastAgeDays, mostAgeDays, paths, old, leftOut } = report;
-  return [
-    ...(satellites > 0 ? [message('sky.orbits-used', { satellites, leastAgeDays, mostAgeDays, paths })] : []),
-    ...(old.length > 0 ? [message('sky.orbits-old', { satellites: old })] : []),
-    ...(leftOut.length > 0 ? [message('sky.orbits-left-out', { satellites: leftOut })] : []),
-  ];
 }
 
 /** Messages beside a result made elsewhere: always on standard error, and in the next result's JSON. */
@@ -123,7 +111,10 @@ export function openTerminal(options: CommonOptions): Terminal {
       if (options.json !== true) write(lines.map((line) => escaped(shown(inFlags(line)))));
     },
     result: (json, given, missing = []) => {
-      const [lines, lacking] = [[...given, ...orbitMessages()].map(inFlags), missing.map(inFlags)];
+      const [lines, lacking] = [
+        [...given, ...orbitMessages(takeOrbitReport())].map(inFlags),
+        missing.map(inFlags),
+      ];
       write(
         options.json === true
           ? [

@@ -21,7 +21,7 @@ import { earthOrientation } from '../earth/orientation.js';
 import type { SkyFrame } from '../frame.js';
 import { plainName, unpolarised, type Source } from '../source.js';
 import { parseElements, type ElementSet } from './elements.js';
-import { reportLeftOut, reportUse } from './report.js';
+import { reportLeftOut, reportUse, takeOrbitReport } from './report.js';
 
 type Theory = Pick<typeof Satellites, 'gstime' | 'json2satrec' | 'sgp4' | 'twoline2satrec'>;
 
@@ -63,6 +63,8 @@ export async function useOrbits(
   { old }: { readonly old: Orbits['old'] } = { old: 'refused' },
 ): Promise<void> {
   inUse = undefined;
+  // What was used of earlier files is not of the next report.
+  takeOrbitReport();
   if (paths.length === 0) return;
   const theory = await import('satellite.js');
   const satellites = new Map<string, Satellite>();

@@ -104,7 +104,7 @@ export function sourceFacts(outcome: VisibilitiesOutcome): object {
 
 export function sourceLines(outcome: VisibilitiesOutcome): Line[] {
   const file = sourceOf(outcome);
-  return [...outcome.plan.warnings, ...assumedMessages(file.assumed), ...faultLines(file)];
+  return [...outcome.plan.warnings, ...assumedMessages(file.assumed), ...faultLines(file), ...outcome.orbits];
 }
 
 /** For a command, which makes one product. */
