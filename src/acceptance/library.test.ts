@@ -54,6 +54,47 @@ const integrationsOf = async (path: string): Promise<Integration[]> => {
 };
 
 describe('observe', () => {
+  it('has the messages of a command in its outcome: old elements of a satellite', async () => {
+    await withFolder(async (folder) => {
+      await simulated(folder);
+      const at = (name: string): string => join(folder, name);
+      const recording = await open(at('voltages.sigmf-meta'));
+      if (recording.kind !== 'voltages') throw new Error('no voltages');
+      const { unixSeconds } = recording.start;
+      await recording.close();
+      const still = {
+        OBJECT_NAME: 'STILL 1',
+        NORAD_CAT_ID: 90001,
+        EPOCH: new Date(1000 * (unixSeconds - 40 * 86_400)).toISOString().replace('Z', ''),
+        MEAN_MOTION: 1.00273791,
+        ECCENTRICITY: 0,
+        INCLINATION: 0.01,
+        RA_OF_ASC_NODE: 0,
+        ARG_OF_PERICENTER: 0,
+        MEAN_ANOMALY: 300,
+        BSTAR: 0,
+        MEAN_MOTION_DOT: 0,
+        MEAN_MOTION_DDOT: 0,
+      };
+      await writeFile(at('orbits.json'), JSON.stringify([still]));
+      const notes: string[] = [];
+      const run = observe(
+        {
+          corella: 1,
+          source: { recording: at('voltages.sigmf-meta') },
+          orbits: at('orbits.json'),
+          products: [{ images: at('sky.fits'), pixels: 64, sources: 'STILL 1' }],
+        },
+        { onNote: (line) => notes.push(line) },
+      );
+      const { messages } = await run.done;
+      const old = messages.find(({ code }) => code === 'sky.orbits-old');
+      assert.deepEqual(old?.data, { satellites: ['STILL 1'] });
+      assert.ok(messages.some(({ code }) => code === 'sky.orbits-used'));
+      assert.equal(notes.filter((line) => line === old?.text).length, 1);
+    });
+  });
+
   it('hands over integrations with the values of a file, of 4-bit channelised data too', async () => {
     await withFolder(async (folder) => {
       await simulated(folder);
