@@ -350,8 +350,8 @@ export const dataMessages = {
     severity: 'warning',
     data: { values: 'how many' },
     text: ({ values }: { values: number }) =>
-      `${values} ${values === 1 ? 'value is' : 'values are'} more than 10¹² times the median of the cross-correlations: the file is damaged, or was never filled`,
-    help: 'No receiver has such a range. Sums and images show little else: flag the baselines, or write the file again.',
+      `${values} ${values === 1 ? 'value is' : 'values are'} too large to be real, up to more than 10¹² times the median of the cross-correlations: flagged; the file is damaged, or was never filled`,
+    help: 'No receiver has such a range. In an integration with such a value, every value above 10⁴ times the median is flagged. The others may be damaged too: write the file again.',
   }),
   'feeds.orientation-unknown': declare({
     severity: 'warning',

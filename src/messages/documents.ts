@@ -74,7 +74,7 @@ const shared = {
   lowestHz: 'of the band',
   missingSamples: 'samples that never arrived, over all inputs',
   notNumbers: ['there are any', 'values of the file that are no numbers, flagged'],
-  outsized: ['there are any', 'values more than 10¹² times the median of the cross-correlations'],
+  outsized: ['there are any', 'values of a damaged file that are too large to be real, flagged'],
   outsideBand: ['the data are outside the band of the telescope', 'its band, `lowHz` and `highHz`'],
   path: 'what was written',
   path2: 'the file',

@@ -108,7 +108,7 @@ export interface GatherShape {
 export interface ValueFaults {
   /** NaN and infinities among unflagged values and weights. */
   notNumbers: number;
-  /** Unflagged cross-correlations above `OUTSIZED` times the median of their integration. */
+  /** Values flagged because they are too large to be real. */
   outsized: number;
 }
 
@@ -119,28 +119,43 @@ export const noFaults = (): ValueFaults => ({ notNumbers: 0, outsized: 0 });
  * in any sum the other values would vanish beside such a value.
  */
 const OUTSIZED = 1e12;
+/** In an integration with such values, which is damaged, all values above this multiple of the median are flagged. */
+const OUTSIZED_IN_DAMAGED = 1e4;
 
 /** The median uses this many evenly spaced values. */
 const MEDIAN_OF = 4096;
 
-/** Counts unflagged means of pairs of different stations that are too large to be real. */
-function outsizedIn(means: Float64Array, weights: Float64Array, baselines: number, products: number): number {
-  const isCross = Uint8Array.from({ length: baselines }, () => 1);
+/**
+ * Flags the values of a damaged integration that are too large to be real, and returns their number. An integration is
+ * damaged if a pair of different stations is above `OUTSIZED` times the median of such pairs; pairs of different
+ * stations and autocorrelations are compared with medians of their own.
+ */
+function flagOutsized(
+  means: Float64Array,
+  weights: Float64Array,
+  baselines: number,
+  products: number,
+): number {
+  const isCross = new Uint8Array(baselines).fill(1);
   for (let s = 0, b = 0; b < baselines; s++, b += s + 1) isCross[b] = 0;
-  const sizeOf = (at: number): number =>
-    weights[at] > 0 && isCross[Math.floor(at / products) % baselines] === 1
-      ? Math.hypot(means[2 * at], means[2 * at + 1])
-      : 0;
+  const kindOf = (at: number): number => isCross[Math.floor(at / products) % baselines];
+  const sizeOf = (at: number): number => (weights[at] > 0 ? Math.hypot(means[2 * at], means[2 * at + 1]) : 0);
   const step = Math.max(1, Math.floor(weights.length / MEDIAN_OF));
-  const sizes: number[] = [];
+  const sizes: [number[], number[]] = [[], []];
   for (let at = 0; at < weights.length; at += step) {
     const size = sizeOf(at);
-    if (size > 0) sizes.push(size);
+    if (size > 0) sizes[kindOf(at)].push(size);
   }
-  if (sizes.length === 0) return 0;
-  const limit = OUTSIZED * median(sizes);
+  const [ofAutos, ofPairs] = sizes.map((some) => (some.length > 0 ? median(some) : Infinity));
+  const most = OUTSIZED * ofPairs;
+  if (!weights.some((_, at) => kindOf(at) === 1 && sizeOf(at) > most)) return 0;
+  const limits = [OUTSIZED_IN_DAMAGED * ofAutos, OUTSIZED_IN_DAMAGED * ofPairs];
   let count = 0;
-  for (let at = 0; at < weights.length; at++) if (sizeOf(at) > limit) count++;
+  for (let at = 0; at < weights.length; at++) {
+    if (!(sizeOf(at) > limits[kindOf(at)])) continue;
+    weights[at] = -weights[at];
+    count++;
+  }
   return count;
 }
 
@@ -224,7 +239,11 @@ export function gather(shape: GatherShape): Gathering {
       } else weights[at] = size > 0 ? -size : -0;
     },
     finish: (when) => {
-      if (shape.faults) shape.faults.outsized += outsizedIn(means, weights, baselines, polarisations ** 2);
+      const outsized = flagOutsized(means, weights, baselines, polarisations ** 2);
+      if (shape.faults) shape.faults.outsized += outsized;
+      // Sums are of unflagged values only.
+      if (sums && outsized > 0)
+        for (let at = 0; at < cells; at++) if (!(weights[at] > 0)) sums.fill(0, 2 * at, 2 * at + 2);
       const settled = settleCounts(shape, weights);
       for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
       const summed = once(() =>

@@ -122,23 +122,41 @@ describe('weights of products', () => {
 describe('values that are larger than anything received', () => {
   const product: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
   /** Four stations, one channel: six pairs of value 2, some of them replaced. */
-  const outsized = (pairs: Readonly<Record<string, number | undefined>>, weight = 1): number => {
+  const gathered = (
+    pairs: Readonly<Record<string, number | undefined>>,
+    weight = 1,
+    values: 'mean' | 'sum' = 'mean',
+  ) => {
     const faults = noFaults();
     const shape = { channels: 1, stations: 4, polarisations: 1, products: [product] } as const;
-    const gathering = gather({ ...shape, values: 'mean', faults });
+    const gathering = gather({ ...shape, values, faults });
     for (let i = 0; i < 4; i++)
       for (let j = 0; j <= i; j++) {
         gathering.row(i, j);
         const value = pairs[`${i}-${j}`];
         gathering.add(0, product, 0, value ?? (i === j ? 1000 : 2), value === undefined ? 1 : weight);
       }
-    gathering.finish({ start: integration(0).start, durationS: 1 });
-    return faults.outsized;
+    return { faults, made: gathering.finish({ start: integration(0).start, durationS: 1 }) };
   };
+  const outsized = (...of: Parameters<typeof gathered>): number => gathered(...of).faults.outsized;
+
+  it('are flagged, and with them all above 10⁴ times the median', () => {
+    for (const values of ['mean', 'sum'] as const) {
+      const { faults, made } = gathered({ '1-0': 3e4, '2-1': 3e33, '3-3': 1e9 }, 1, values);
+      assert.equal(faults.outsized, 3);
+      // Pairs in order: (0,0) (1,0) (1,1) (2,0) (2,1) (2,2) (3,0) …
+      assert.deepEqual([...made.counts], [1, 0, 1, 1, 0, 1, 1, 1, 1, 0]);
+      assert.ok(made.visibilities.every((value) => Math.abs(value) <= 1000));
+      // Their values stay in the file, with a flag.
+      assert.deepEqual([made.asStored?.means[9], made.asStored?.weights[4]], [3e33, -1]);
+    }
+    assert.equal(outsized({ '1-0': 1e9 }), 0, 'a bright interferer in a sound file');
+  });
 
   it('are counted, from 10¹² times the median of the pairs on', () => {
     assert.equal(outsized({}), 0);
-    assert.equal(outsized({ '2-1': 1.9e12, '3-0': -2.1e12 }), 1);
+    assert.equal(outsized({ '2-1': 2.1e12 }), 1);
+    assert.equal(outsized({ '2-1': 1.9e12 }), 0);
     assert.equal(outsized({ '2-1': 3e33, '3-0': -3e33 }), 2);
   });
 
