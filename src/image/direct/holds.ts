@@ -9,7 +9,9 @@
  * peak, is the error by heights, slopes and coarse kernels. Where stations are weighted by patterns of their own, E
  * includes them, and the peak is that of a source where the patterns peak.
  *
- * The largest difference is searched for. For one pixel it is a wave in ŝ that has no period shorter than the longest
+ * The largest difference is searched for. Kernels are worst at the edge of the field, and differences are largest for
+ * sources in the main lobe round a pixel: of all pixels at the edge those with the largest error of a source in them are
+ * searched, beside a lattice. For one pixel the difference is a wave in ŝ that has no period shorter than the longest
  * baseline: sources every half of that period find where it is large. From the worst pairs of pixel and source the search
  * climbs, to neighbouring pixels and to places between, until nothing near is worse.
  */
@@ -17,10 +19,12 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import type { ImagePlan } from '../plan.js';
 
-/** Pixels along either axis of the field; round its rim; and outermost along an axis, where kernels are worst. */
-const DENSE = { lattice: 17, roundRim: 64, outermost: 64 } as const;
+/** Pixels along either axis of the field, and round its rim. */
+const DENSE = { lattice: 17, roundRim: 64 } as const;
 /** For a first, coarse estimate. */
-const SPARSE = { lattice: 9, roundRim: 32, outermost: 0 } as const;
+const SPARSE = { lattice: 9, roundRim: 32 } as const;
+/** So many pixels at the edge of the field are searched, of those with the largest error of a source in them. */
+const WORST_AT_EDGE = 96;
 type Density = typeof DENSE | typeof SPARSE;
 /** The margin of an estimate without a search, which misses the worst places. */
 const MARGIN = 1.2;
@@ -56,11 +60,13 @@ export function directImageError(plan: ImagePlan): DirectImageError {
 
 /** For pixels and sources at least so far above the horizon. */
 function errorAbove(plan: ImagePlan, leastUp: number): number {
-  const places = lattice(plan, DENSE, leastUp);
+  const spread = lattice(plan, DENSE, leastUp);
+  const edge = edgeOf(plan, leastUp);
   let worst = 0;
   for (const c of plan.frequenciesHz.keys()) {
-    const sources = sourcesOf(plan, c, places).filter((source) => upOf(plan, source) >= leastUp);
     const search = prepareSearch(plan, c, leastUp);
+    const places = [...spread, ...search.worstOf(edge, WORST_AT_EDGE)];
+    const sources = sourcesOf(plan, c, places).filter((source) => upOf(plan, source) >= leastUp);
     const starts = search.scan(places, sources).sort((a, b) => b.error - a.error);
     for (const pair of starts.slice(0, STARTS)) worst = Math.max(worst, search.climb(pair));
   }
@@ -138,6 +144,14 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
   };
   const step = 1 / (4 * Math.max(1, acrossWavelengths(plan, c)));
 
+  /** Those with the largest error of a source in the pixel itself. */
+  const worstOf = (places: readonly Place[], count: number): Place[] =>
+    places
+      .map((place) => ({ place, error: difference(answerOf(place.pixel), hears(plan, c, place)) }))
+      .sort((a, b) => b.error - a.error)
+      .slice(0, count)
+      .map(({ place }) => place);
+
   /** The worst source for each pixel. */
   const scan = (places: readonly Place[], sources: readonly Direction[]): Pair[] => {
     const heard = sources.map((source) => hears(plan, c, source));
@@ -180,7 +194,7 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
     }
     return here.error;
   };
-  return { scan, climb };
+  return { worstOf, scan, climb };
 }
 
 const AROUND = [-1, 0, 1].flatMap((right) =>
@@ -235,12 +249,17 @@ const shownPixels = (plan: ImagePlan, leastUp: number): number[] =>
     (pixel) => plan.shown[pixel] === 1 && upOf(plan, placeOf(plan, pixel)) >= leastUp,
   );
 
+/** Pixels at the edge of the field: beside one that is not in it. */
+function edgeOf(plan: ImagePlan, leastUp: number): Place[] {
+  const { pixels } = plan;
+  const all = new Set(shownPixels(plan, leastUp));
+  const isInside = (pixel: number): boolean =>
+    [pixel - 1, pixel + 1, pixel - pixels, pixel + pixels].every((beside) => all.has(beside));
+  return [...all].filter((pixel) => !isInside(pixel)).map((pixel) => placeOf(plan, pixel));
+}
+
 /** Shown pixels spread over the field. */
-function lattice(
-  plan: ImagePlan,
-  { lattice: count, roundRim, outermost }: Density,
-  leastUp: number,
-): Place[] {
+function lattice(plan: ImagePlan, { lattice: count, roundRim }: Density, leastUp: number): Place[] {
   const { pixels } = plan;
   const all = shownPixels(plan, leastUp);
   const used = new Uint8Array(pixels * pixels);
@@ -250,12 +269,7 @@ function lattice(
     Math.round(first + ((last - first) * k) / (count - 1)),
   );
   const inside = steps.flatMap((row) => steps.map((column) => row * pixels + column));
-  const alongAxis = (pixel: number): number => {
-    const { l, m } = placeOf(plan, pixel);
-    return Math.max(Math.abs(l), Math.abs(m)) + 1e-3 * Math.hypot(l, m);
-  };
-  const outer = outermost > 0 ? [...all].sort((a, b) => alongAxis(b) - alongAxis(a)).slice(0, outermost) : [];
-  const places = [...inside, ...rimPixels(pixels, used, roundRim), ...outer];
+  const places = [...inside, ...rimPixels(pixels, used, roundRim)];
   return [...new Set(places)].filter((pixel) => used[pixel] === 1).map((pixel) => placeOf(plan, pixel));
 }
 
