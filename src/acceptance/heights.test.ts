@@ -142,10 +142,15 @@ async function errorOf(
 
 const REFUSED = /off by up to \d+ % of a source|gridding kernels are \d+ % wrong/;
 
+interface Imaging {
+  readonly method: string;
+  readonly predictedError: number;
+}
+
 describe('heights and slopes, by every command', () => {
   const imagedDirectly = new Set<string>();
-  for (const heights of [0, 1, 2.5, 5])
-    for (const slopeDeg of [0, 5, 10])
+  for (const heights of [0, 0.1, 1, 5])
+    for (const slopeDeg of [0, 3, 10])
       it(`heights of ${heights} wavelengths rms, a slope of ${slopeDeg}°`, () =>
         withFolder(async (folder) => {
           const run = (...words: readonly string[]) => corellaHere(folder, ...words, '--overwrite');
@@ -154,8 +159,9 @@ describe('heights and slopes, by every command', () => {
             assert.equal(code, 0, `corella ${words.join(' ')}\n${stderr}${stdout}`);
             return stdout;
           };
+          const isFirst = heights + slopeDeg === 0;
           // The reference is slow: only for the first array.
-          const backend = ['--backend', heights + slopeDeg === 0 ? 'reference' : 'cpu'];
+          const backend = ['--backend', isFirst ? 'reference' : 'cpu'];
           writeArray(folder, heights, slopeDeg);
           // One source and equal antennas: bounds are for a source, relative to its peak.
           const sky = ['--sources', 'A@55:200:100000', '--perfect', '--time', '2026-06-21T04:00:00Z'];
@@ -168,52 +174,61 @@ describe('heights and slopes, by every command', () => {
             const error = await errorOf(folder, name, of, autos);
             assert.ok(error <= bound, `${name}: ${(100 * error).toFixed(3)} %, at most ${(100 * bound).toFixed(3)} %`); // prettier-ignore
           };
-          /** From the recording, and from packets of it; packets do not contain the gain that the recording does. */
-          const observed = async (product: string, bound?: number, autos = false): Promise<void> => {
-            for (const source of ['{ recording: s.sigmf-meta }', '{ capture: p.pcap, rate: 25kHz }']) {
-              const images = `{ images: o.fits, every: 4ms, pixels: ${PIXELS}, picture: false, ${product} }`;
-              const products = `  - ${images}\n  - { visibilities: o.uvh5, integration: 4ms }\n`;
-              const text = `corella: 1\nsource: ${source}\ntelescope: array.json\nproducts:\n${products}`;
-              writeFileSync(join(folder, 'o.yaml'), text);
-              const { code, stderr } = await run('run', 'o.yaml', '--into', '.', ...backend);
-              assert.equal(code, bound === undefined ? 1 : 0, stderr);
-              if (bound === undefined) assert.match(stderr, REFUSED);
-              else await within('o.fits', bound, autos, await readTruth(join(folder, 'o.uvh5')));
-            }
-          };
 
+          // From visibilities: of a file, of a recording, and live.
           await must('image', 'v.uvh5', '-o', 'file.fits', ...COMMON, ...backend);
           await within('file.fits', 1e-3, false);
-          for (const option of [['--kernel', '5'], ['--kernel', '7'], ['--autos']]) {
+          for (const option of isFirst ? [['--kernel', '5'], ['--kernel', '7'], ['--autos']] : []) {
             const { code, stderr } = await run('image', 'v.uvh5', '-o', 'no.fits', ...option, ...COMMON);
             assert.equal(code, 1, stderr);
           }
-          for (const autos of [false, true]) await observed(`autos: ${autos}`, 1e-3, autos);
+          for (const autos of [false, true]) {
+            const product = `{ images: o.fits, pixels: ${PIXELS}, picture: false, autos: ${autos} }`;
+            const text = `corella: 1\nsource: { recording: s.sigmf-meta }\ntelescope: array.json\nproducts: [${product}]\n`;
+            writeFileSync(join(folder, 'o.yaml'), text);
+            await must('run', 'o.yaml', '--into', '.', ...backend);
+            await within('o.fits', 1e-3, autos);
+          }
+          /** Images of packets, against the visibilities of the same run; the bound is the reported one. */
+          const live = async (...how: readonly string[]): Promise<Imaging | undefined> => {
+            const source = ['live', '--from', 'p.pcap', '--rate', '25kHz', '--telescope', 'array.json'];
+            const products = ['--image', '4ms', '--picture', 'live.fits', '--integration', '4ms', '-o', 'live.uvh5']; // prettier-ignore
+            const words = [...source, ...products, '--pixels', String(PIXELS), ...how, ...backend];
+            const { code, stdout, stderr } = await run(...words, '--json');
+            if (code !== 0) {
+              assert.match(stderr, REFUSED);
+              return undefined;
+            }
+            const { imaging } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { imaging: Imaging };
+            assert.equal(imaging.method, how.includes('--direct') ? 'direct' : 'w-term');
+            const bound = imaging.method === 'direct' ? imaging.predictedError : 1e-3;
+            const of = await readTruth(join(folder, 'live.uvh5'));
+            await within('live.fits', bound, imaging.method === 'direct', of);
+            return imaging;
+          };
+          assert.ok(await live());
 
-          for (const kernel of [5, 7])
+          for (const kernel of ['5', '7']) {
+            const ofAutos = [];
             for (const autos of [true, false]) {
-              const words = [
-                '--kernel',
-                String(kernel),
-                autos ? '--autos' : '--no-autos',
-                ...COMMON,
-                ...backend,
-              ];
+              const words = ['--kernel', kernel, autos ? '--autos' : '--no-autos', ...COMMON, ...backend];
               const made = await run('image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', ...words, '--json'); // prettier-ignore
-              const direct = `method: direct, kernel: ${kernel}, autos: ${autos}`;
               if (made.code !== 0) {
                 assert.match(made.stderr, REFUSED);
-                await observed(direct);
                 continue;
               }
+              const { imaging } = JSON.parse(made.stdout) as { imaging: Imaging };
+              assert.equal(imaging.method, 'direct');
+              await within('direct.fits', imaging.predictedError, autos);
+              ofAutos.push(imaging.predictedError);
               imagedDirectly.add(`${heights} ${slopeDeg}`);
-              const { directError } = JSON.parse(made.stdout) as { directError: number };
-              await within('direct.fits', directError, autos);
-              await observed(direct, directError, autos);
             }
+            const lively = await live('--direct', '--kernel', kernel);
+            assert.deepEqual(ofAutos, lively ? [lively.predictedError, lively.predictedError] : []);
+          }
         }));
 
-  it('of which the planes are imaged directly, and the heights are refused', () => {
-    assert.deepEqual([...imagedDirectly], ['0 0', '0 5', '0 10']);
+  it('of which planes, and small heights, are imaged directly, and large heights are refused', () => {
+    assert.deepEqual([...imagedDirectly], ['0 0', '0 3', '0 10', '0.1 0', '0.1 3', '0.1 10']);
   });
 });
