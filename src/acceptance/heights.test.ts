@@ -209,22 +209,21 @@ describe('heights and slopes, by every command', () => {
           assert.ok(await live());
 
           for (const kernel of ['5', '7']) {
-            const ofAutos = [];
+            let made = 0;
             for (const autos of [true, false]) {
               const words = ['--kernel', kernel, autos ? '--autos' : '--no-autos', ...COMMON, ...backend];
-              const made = await run('image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', ...words, '--json'); // prettier-ignore
-              if (made.code !== 0) {
-                assert.match(made.stderr, REFUSED);
+              const ran = await run('image', '--direct', 's.sigmf-meta', '-o', 'direct.fits', ...words, '--json'); // prettier-ignore
+              if (ran.code !== 0) {
+                assert.match(ran.stderr, REFUSED);
                 continue;
               }
-              const { imaging } = JSON.parse(made.stdout) as { imaging: Imaging };
+              const { imaging } = JSON.parse(ran.stdout) as { imaging: Imaging };
               assert.equal(imaging.method, 'direct');
               await within('direct.fits', imaging.predictedError, autos);
-              ofAutos.push(imaging.predictedError);
+              made++;
               imagedDirectly.add(`${heights} ${slopeDeg}`);
             }
-            const lively = await live('--direct', '--kernel', kernel);
-            assert.deepEqual(ofAutos, lively ? [lively.predictedError, lively.predictedError] : []);
+            assert.equal(made, (await live('--direct', '--kernel', kernel)) ? 2 : 0);
           }
         }));
 

@@ -16,6 +16,7 @@ export const angleUnits: Units = {
   arcsec: 1 / 3600,
   '"': 1 / 3600,
   '″': 1 / 3600,
+  mas: 1 / 3.6e6,
 };
 
 const NUMBER = '[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?';

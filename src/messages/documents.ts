@@ -423,6 +423,10 @@ export const jsonDocuments: readonly JsonDocument[] = [
       peak: shared.peak,
       unit: shared.unit,
       beam: '`majorDeg`, `minorDeg`, `positionAngleDeg`; null where pixels are too coarse for a fit',
+      sidelobes: [
+        'of fewer than 32 stations',
+        'of the dirty beam, over its peak: the `highest` and the `lowest` value',
+      ],
       integrations: shared.integrations,
       visibilities: 'how many',
       durationS: 'from the first to the last',

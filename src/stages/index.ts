@@ -126,7 +126,9 @@ export {
   writeSkyFits,
   writeSkyPng,
   writeTogether,
+  pictureWidth,
 } from './products.js';
+export { fewStationsBeam, sidelobesText } from './sidelobes.js';
 export { queued } from './queued.js';
 export { recordSimulation } from './record.js';
 export { type Integrations, type RowReader, channelOf, readRows, rowsOf } from './rows.js';

@@ -30,6 +30,7 @@ import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
 import { apparent, brightnessHistory, type Brightness } from './brightness.js';
 import { centreOf, type SkyImage, type StokesPlanes } from './sky-image.js';
+import { fewStationsBeam, sidelobesText, type DirtyBeam } from './sidelobes.js';
 import { tiltLines } from './tilt.js';
 
 export interface ProductOptions {
@@ -115,6 +116,13 @@ export function brightnessFacts({
   return { brightness: brightness.kind, history: [...history, ...brightnessHistory(brightness)] };
 }
 
+/** Of images from visibilities by few stations. */
+const dirtyBeamOf = ({ beam, plan, weights }: Beamed, telescope: Telescope): DirtyBeam | undefined =>
+  beam && fewStationsBeam(telescope, plan.pixels, stokesI(averageChannels(beam, plan, weights), plan, 0));
+
+/** Of a PNG: 1200 for a picture of the sky alone. */
+export const pictureWidth = ({ width }: { readonly width: number }): number => Math.round((4 / 3) * width);
+
 function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const { plan } = sky;
   const centre = centreOf(sky);
@@ -123,6 +131,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const image = keep ? sky.image : averageChannels(sky.image, plan, sky.weights);
   const hand = loneHand(image, plan);
   const band = bandOf(sky, options.channelWidthHz);
+  const dirtyBeam = dirtyBeamOf(sky, options.telescope);
   return {
     // A single polarisation has no Stokes parameters.
     ...(hand === undefined
@@ -148,6 +157,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
       history: [
         ...options.history,
         ...tiltLines(plan).map(textOf),
+        ...(dirtyBeam ? [`the dirty beam has ${sidelobesText(dirtyBeam)}`] : []),
         ...(hand === undefined && plan.polarisations === 2 ? (sky.stokes?.history ?? []) : []),
         ...(keep && plan.channels > 1
           ? ['BMAJ, BMIN and BPA are of all channels together; table BEAMS has each']
@@ -278,6 +288,7 @@ async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> 
     plane: stokesI(image, plan, 0),
     plan,
     ...(beam && { beam }),
+    dirtyBeam: dirtyBeamOf(sky, options.telescope),
   });
-  return renderPng(picture, { width: options.width ?? 1200 });
+  return renderPng(picture, { width: options.width ?? pictureWidth(picture) });
 }

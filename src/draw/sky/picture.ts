@@ -25,6 +25,7 @@ import {
   type BeamEllipse,
   type NamedDirection,
 } from './marks.js';
+import { BEAM_PANEL_WIDTH, beamPanel, type DirtyBeam } from './beam-panel.js';
 import { BAR, HEIGHT, MARGIN, skyView, WIDTH, type SkyPlan, type SkyView } from './view.js';
 import { coloursOf, lightPicture, lit, stretchOf, type SkyLook } from '../look.js';
 import { paletteNamed } from '../palettes.js';
@@ -53,6 +54,8 @@ export interface SkyPicture {
   readonly integrationS?: number;
   /** Drawn to scale in a corner. */
   readonly beam?: BeamEllipse;
+  /** Drawn beside the sky, with the level of its sidelobes. */
+  readonly dirtyBeam?: DirtyBeam;
 }
 
 /** The sky with its grid, colour bar, caption and the names of sources. */
@@ -73,7 +76,7 @@ export function skyPicture(picture: SkyPicture): Picture {
     sourceMarks(sources, plan, view),
   ];
   const drawn: Picture = {
-    width: WIDTH,
+    width: WIDTH + (picture.dirtyBeam ? BEAM_PANEL_WIDTH : 0),
     height: HEIGHT,
     paper: PAPER,
     shapes: [
@@ -87,6 +90,7 @@ export function skyPicture(picture: SkyPicture): Picture {
       ),
       ...marks.flatMap(({ shapes }) => shapes),
       ...drawColourBar(scale, BAR, { stands: 'below' }),
+      ...(picture.dirtyBeam ? beamPanel(picture.dirtyBeam, plan, scale.palette) : []),
       footnote(`${scale.label} · ${stretchName(scale)}`),
     ],
   };

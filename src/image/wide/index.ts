@@ -12,6 +12,7 @@ export { planWide, DEFAULT_ACCURACY } from './plan.js';
 export type { WideBounds, WideOptions, WidePlan, WidePrecision, WideScale } from './plan.js';
 export type { WideImage, WideImager, WideMethod } from './imager.js';
 export { addRestored, fitBeam, type FittedBeam } from './beam.js';
+export { sidelobesOf, type Sidelobes } from './sidelobes.js';
 export { cleanWide, noiseOf } from './clean.js';
 export type { Cleaned, CleanOptions, CleanProgress, RowSource } from './clean.js';
 export { joinRows } from './collect.js';

@@ -4,11 +4,11 @@ import { angleText } from '../../draw/index.js';
 import type { VisibilityHeader } from '../../formats/index.js';
 import type { HandTally } from '../../image/index.js';
 import { message, type Line, type Message } from '../../messages/index.js';
-import { betweenPixels, stationPositions, type Share } from '../../stages/index.js';
+import { betweenPixels, sidelobesText, stationPositions, type Share } from '../../stages/index.js';
 import { methodWords, type ImagedSeries, type ImagedSky } from '../products/images.js';
 import { loneHandOf } from '../wide/choose-products.js';
 import type { WideSkyImage } from '../wide/image.js';
-import { picturePlane, standingChannel } from '../wide/products.js';
+import { dirtyBeamOf, picturePlane, standingChannel } from '../wide/products.js';
 import { holdingCellDeg } from '../wide/weighed.js';
 import {
   bandFacts,
@@ -48,12 +48,13 @@ function figuresOf({ sky, telescope }: ImagedSky) {
     loss: betweenPixels(coarse),
     peak: picturePlane(sky).reduce((most, value) => (value > most ? value : most), -Infinity),
     beam: sky.fittedBeams[standingChannel(sky)],
+    sidelobes: dirtyBeamOf(sky, telescope),
   };
 }
 
 function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
   const { sky, unit, seconds } = imaged;
-  const { pixels, cellDeg, loss, peak, beam } = figuresOf(imaged);
+  const { pixels, cellDeg, loss, peak, beam, sidelobes } = figuresOf(imaged);
   const clean = sky.cleaned?.facts;
   return {
     paths,
@@ -63,6 +64,7 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
     peak,
     unit,
     beam: beam ?? null,
+    ...(sidelobes && { sidelobes: { highest: sidelobes.highest, lowest: sidelobes.lowest } }),
     integrations: sky.integrations,
     visibilities: sky.visibilities,
     durationS: sky.durationS,
@@ -81,14 +83,15 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
 
 function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
   const { sky, unit, seconds, note, alone, header } = imaged;
-  const { pixels, cellDeg, coarse, loss, peak, beam } = figuresOf(imaged);
+  const { pixels, cellDeg, coarse, loss, peak, beam, sidelobes } = figuresOf(imaged);
   return [
     `${paths.join(', ')}: ${pixels} × ${pixels} pixels of ${angleText(cellDeg)} round ${sky.centreName}, ` +
       `peak ${Number(peak.toPrecision(4))} ${unit}, ${formatSeconds(seconds)}`,
     `${sky.integrations} integration${sky.integrations === 1 ? '' : 's'}, ${formatSeconds(sky.durationS)}; ` +
       (beam
         ? `beam ${angleText(beam.majorDeg)} × ${angleText(beam.minorDeg)}, PA ${beam.positionAngleDeg.toFixed(0)}°`
-        : 'no fit of the beam'),
+        : 'no fit of the beam') +
+      (sidelobes ? `, ${sidelobesText(sidelobes)}` : ''),
     ...(beam ? [] : [message('image.beam-not-fitted')]),
     ...(note === undefined ? [] : [note]),
     methodWords(sky.method, sky.plan.accuracy),

@@ -9,8 +9,11 @@ import { sourcesUp } from '../../sky/above.js';
 import {
   apparent,
   brightnessFacts,
+  fewStationsBeam,
   handName,
+  pictureWidth,
   planesOf,
+  sidelobesText,
   writeTogether,
   type ImageFile,
   type PictureOptions,
@@ -62,9 +65,24 @@ export function standingChannel({ fittedBeams, channelWeights }: WideSkyImage): 
 const beamOf = (sky: WideSkyImage): WideSkyImage['fittedBeams'][number] =>
   sky.fittedBeams[standingChannel(sky)];
 
+/** Of the channel that represents the image, for arrays of few stations. */
+export function dirtyBeamOf(
+  sky: WideSkyImage,
+  telescope: WideProductOptions['telescope'],
+): ReturnType<typeof fewStationsBeam> {
+  const { pixels } = sky.pixels;
+  const first = standingChannel(sky) * pixels * pixels;
+  return fewStationsBeam(
+    telescope,
+    pixels,
+    planeML(sky.beam.subarray(first, first + pixels * pixels), pixels),
+  );
+}
+
 function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions): FitsImage {
   const { pixels, frequenciesHz, products } = sky;
   const beam = beamOf(sky);
+  const dirtyBeam = dirtyBeamOf(sky, options.telescope);
   return {
     image,
     pixels: pixels.pixels,
@@ -89,6 +107,7 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
       ...options,
       history: [
         ...options.history,
+        ...(dirtyBeam ? [`the dirty beam has ${sidelobesText(dirtyBeam)}`] : []),
         ...(products.length === 4 ? (sky.stokes?.history ?? []) : []),
         ...(frequenciesHz.length > 1 && beam
           ? [`BMAJ, BMIN and BPA are of channel ${standingChannel(sky)}, counted from 0; table BEAMS has all`]
@@ -130,6 +149,7 @@ function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8A
   const { telescope } = options;
   const middleHz = (sky.frequenciesHz[0] + (sky.frequenciesHz.at(-1) ?? 0)) / 2;
   const beam = beamOf(sky);
+  const dirtyBeam = dirtyBeamOf(sky, telescope);
   const picture = skyPicture({
     plane: picturePlane(sky),
     plan: {
@@ -154,9 +174,10 @@ function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8A
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
     integrationS: sky.durationS,
     ...(beam && { beam }),
+    dirtyBeam,
     sources: sourcesUp(options.sources, sky.frame, 2, { telescope, frequencyHz: middleHz }).map(
       ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
     ),
   });
-  return renderPng(picture, { width: options.width ?? 1200 });
+  return renderPng(picture, { width: options.width ?? pictureWidth(picture) });
 }

@@ -2,6 +2,7 @@
 import { realNumber, refuse } from '../../core/errors.js';
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
+import { angleUnits } from '../../fields/index.js';
 import type { CleanOptions, ImageField, WideWeighting } from '../../image/index.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 
@@ -48,6 +49,7 @@ export interface WidePixels {
 const PIXELS_A_BEAM = 4;
 /** Unless a field or pixels are given. */
 const USUAL_PIXELS = 1024;
+const MOST_PIXELS = 32_768;
 
 /** The longest baseline in wavelengths. */
 export function longestWavelengths(stationsM: readonly Vector3[], frequenciesHz: Float64Array): number {
@@ -85,9 +87,31 @@ export function choosePixels(asked: WideFieldOptions, longestLambda: number): Wi
     pixels ?? Math.min(USUAL_PIXELS, Math.max(FEWEST_PIXELS, 2 * Math.ceil(wholeSky / cosine / 2)));
   const count =
     pixels ?? (width === undefined ? most : Math.max(FEWEST_PIXELS, 2 * Math.ceil(width / cosine / 2)));
+  checkCount(count, width, cosine);
   // A requested field is exact if no pixel scale was given.
   const pixelCosine = width !== undefined && cellDeg === undefined ? width / count : cosine;
   return { pixels: count, pixelCosine, field: fieldOfPixels(count, pixelCosine) };
+}
+
+/** A field in pixels that are far smaller than it. */
+function checkCount(count: number, width: number | undefined, cosine: number): void {
+  if (count <= MOST_PIXELS || width === undefined) return;
+  const written = (cosines: number): string => writtenAngle(2 * Math.asin(cosines / 2) * DEGREES_PER_RADIAN);
+  refuse(
+    WHERE,
+    `a field of ${written(width)} takes ${count} pixels of ${written(cosine)} along each side, more than ${MOST_PIXELS}`,
+    `take products.images.field: ${written(USUAL_PIXELS * cosine)}, or larger pixels with products.images.cell: ${written(width / USUAL_PIXELS)}`,
+  );
+}
+
+/** As an option takes it, rounded down to three digits. */
+function writtenAngle(degrees: number): string {
+  const [unit, size] = (['deg', 'arcmin', 'arcsec', 'mas'] as const)
+    .map((name) => [name, angleUnits[name]] as const)
+    .find(([name, each]) => degrees >= each || name === 'mas') ?? ['deg', 1];
+  const value = degrees / size;
+  const step = 10 ** (Math.floor(Math.log10(value)) - 2);
+  return `${Number((Math.floor(value / step + 1e-9) * step).toPrecision(3))}${unit}`;
 }
 
 /** A missing unit would give pixels of whole degrees, and images in which the sky is a few pixels. */
