@@ -278,7 +278,7 @@ describe('values that no receiver has', () => {
     assert.match(await corella('inspect', 'damaged.uvfits', '--whole'), warning);
     const peakOf = async (name: string): Promise<number> => {
       const said = await corella('image', name, '-o', 'damaged.fits', '--overwrite');
-      assert.equal(warning.test(said), name === 'damaged.uvfits');
+      assert.equal(said.includes('too large to be real'), name === 'damaged.uvfits');
       return Number(/peak (\S+)/.exec(said)?.[1]);
     };
     const peak = await peakOf('clean.uvh5');
