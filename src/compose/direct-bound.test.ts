@@ -12,7 +12,7 @@ import type { ImagePlan } from '../image/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { loadTelescope } from '../telescope/load.js';
 import { planSky, withCentre, type ImageSettings } from '../stages/index.js';
-import { checkDirectRoad } from './image.js';
+import { checkDirectImages } from './image.js';
 
 const lwasv = await loadTelescope('lwasv');
 const frame = skyFrame(lwasv.site, parseInstant('2026-06-21T04:00:00Z'));
@@ -124,7 +124,7 @@ describe("LWA-SV's reported error of direct images is above that of every pair i
         const asked: ImageSettings = { field: { kind: 'all-sky' }, kernelSize };
         const image = withCentre(lwasv, frequenciesHz, asked);
         const plan = planSky(lwasv, frame, frequenciesHz, image);
-        const { anywhere, high } = checkDirectRoad({ telescope: lwasv, frequenciesHz }, frame, image);
+        const { anywhere, high } = checkDirectImages({ telescope: lwasv, frequenciesHz }, frame, image);
         for (const [bound, leastUp] of [
           [anywhere, 0],
           [high, HIGH_UP],
