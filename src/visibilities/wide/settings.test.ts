@@ -18,8 +18,10 @@ describe('the pixels of a field', () => {
     assert.ok(error instanceof CorellaError);
     assert.match(error.what, /20deg takes \d+ pixels of 0\.19mas .* more than 32768/);
     const named = (option: string): number =>
-      readQuantity(new RegExp(`images\\.${option}: (\\S+?)(,|$)`).exec(error.fix ?? '')?.[1] ?? '', angleUnits) ??
-      0;
+      readQuantity(
+        new RegExp(`images\\.${option}: (\\S+?)(,|$)`).exec(error.fix ?? '')?.[1] ?? '',
+        angleUnits,
+      ) ?? 0;
     assert.ok(named('field') > 0 && named('cell') > 0, error.fix);
     assert.ok(choosePixels({ widthDeg: named('field') }, LONGEST).pixels <= 1026);
     assert.ok(choosePixels({ widthDeg: 20, cellDeg: named('cell') }, LONGEST).pixels <= 1040);
