@@ -5,6 +5,8 @@
 #                                 for both with half its own: WSClean weighs Stokes I by the lesser of the two
 #   rows ROWS OUT.ms              rows and channels (int64), frequencies, uvw (float64), visibilities (complex64)
 #   compare OURS THEIRS           prints the largest difference over the peak, where both have a value
+#   direct MS OURS THEIRS POL     prints the largest difference of each from the direct sum in float64 (natural weights) over
+#                                 the peak: at the peak, where they differ most, and elsewhere
 #   peaks IMAGE RA DEC ...        the brightest pixel within two of each place, one a line
 import sys
 import numpy as np
@@ -153,14 +155,47 @@ def plane(path):
     return values, column, hdu.header
 
 
-def compare(ours, theirs):
+def same_pixels(ours, theirs):
     (x, shiftX, hx), (y, shiftY, hy) = plane(ours), plane(theirs)
     assert abs((hx['CRVAL1'] - hy['CRVAL1'] + 180) % 360 - 180) < 1e-9 and abs(hx['CRVAL2'] - hy['CRVAL2']) < 1e-9
     assert abs(hx['CDELT2'] / hy['CDELT2'] - 1) < 1e-9 and hx['CRPIX2'] == hy['CRPIX2']
     shift = shiftY - shiftX
     x, y = x[:, :x.shape[1] - shift], y[:, shift:]
-    both = np.isfinite(x) & np.isfinite(y)
+    l = np.radians(hy['CDELT1']) * (np.arange(x.shape[1]) + shift + 1 - hy['CRPIX1'])
+    m = np.radians(hy['CDELT2']) * (np.arange(x.shape[0]) + 1 - hy['CRPIX2'])
+    return x, y, np.isfinite(x) & np.isfinite(y), *np.meshgrid(l, m)
+
+
+def compare(ours, theirs):
+    x, y, both, _, _ = same_pixels(ours, theirs)
     print(np.abs(x - y)[both].max() / np.abs(y[both]).max())
+
+
+def direct_sum(path, pol, places):
+    from casacore.tables import table
+
+    ms = table(path, ack=False)
+    uvw, data, flags, weights = (ms.getcol(name) for name in ('UVW', 'DATA', 'FLAG', 'WEIGHT_SPECTRUM'))
+    frequencies = table(path + '/SPECTRAL_WINDOW', ack=False).getcell('CHAN_FREQ', 0)
+    hands = [0] if pol != 'I' else [0, -1]
+    values = np.mean([data[..., hand].astype('c16') for hand in hands], axis=0)
+    weights = np.min([weights[..., hand].astype('f8') for hand in hands], axis=0)
+    for hand in hands:
+        weights = weights * ~flags[..., hand]
+    for l, m in places:
+        phase = (uvw @ [l, m, np.sqrt(1 - l * l - m * m) - 1])[:, None] * (2 * np.pi * frequencies / SPEED_OF_LIGHT)
+        yield (weights * (values.real * np.cos(phase) + values.imag * np.sin(phase))).sum() / weights.sum()
+
+
+def direct(path, ours, theirs, pol):
+    x, y, both, l, m = same_pixels(ours, theirs)
+    apart = np.where(both, np.abs(x - y), 0).ravel()
+    size = np.where(both, np.abs(y), 0).ravel()
+    elsewhere = np.random.default_rng(1).choice(np.flatnonzero(both), 8)
+    at = np.concatenate([[size.argmax()], apart.argsort()[-4:], elsewhere])
+    sums = np.array(list(direct_sum(path, pol, zip(l.ravel()[at], m.ravel()[at]))))
+    for image in (x, y):
+        print(np.abs(image.ravel()[at] - sums).max() / size.max())
 
 
 def centre(path):
@@ -187,9 +222,11 @@ elif verb == 'rows':
     rows_to_ms(*words)
 elif verb == 'compare':
     compare(*words)
+elif verb == 'direct':
+    direct(*words)
 elif verb == 'centre':
     centre(*words)
 elif verb == 'peaks':
     peaks(words[0], [float(word) for word in words[1:]])
 else:
-    sys.exit('ms, joint, rows, compare, centre or peaks')
+    sys.exit('ms, joint, rows, compare, direct, centre or peaks')
