@@ -101,6 +101,17 @@ describe('PSRFITS in search mode', () => {
       await file.close();
     });
 
+  it('has the cards of feeds and backend without which other readers refuse it', async () => {
+    const file = await openFilterbank(await written(8));
+    const cards = ['FD_HAND', 'FD_SANG', 'FD_XYPH', 'FD_MODE', 'FA_REQ', 'BE_PHASE', 'BE_DCC', 'BE_DELAY'];
+    assert.deepEqual(
+      cards.map((name) => file.keywords[name]),
+      [-1, 45, 0, 'FA', 0, 0, 0, 0],
+    );
+    assert.ok('TCYCLE' in file.keywords && 'BECONFIG' in file.keywords);
+    await file.close();
+  });
+
   it('is laid out as its definition says, byte for byte', async () => {
     const bytes = readFileSync(await written(8));
     assert.equal(bytes.length % 2880, 0);
