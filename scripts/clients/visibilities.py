@@ -11,7 +11,14 @@ from astropy.utils import iers
 iers.conf.auto_download = False
 iers.conf.iers_degraded_accuracy = "ignore"
 warnings.simplefilter("ignore")
-from pyuvdata import UVData
+from pyuvdata import UVData, utils
+from pyuvdata.uvdata.uvfits import UVFITS
+
+# MIRIAD numbers baselines as 256 a + b for b below 256 and as 65536 + 2048 a + b above: a file of 256 antennas has both.
+# pyuvdata has a decoder for them, which its reader of UVFITS does not use: it takes the lower ones for antennas of 10^15.
+UVFITS.baseline_to_antnums = lambda self, numbers: utils.baseline_to_antnums(
+    numbers, Nants_telescope=self.telescope.Nants, use_miriad_convention=True
+)
 
 
 def read(path, arguments):
@@ -68,7 +75,9 @@ def compare(original, copy, fits):
     rounding = 2.0**-24 * np.linalg.norm(original.uvw_array[at], axis=1)[:, None] if fits else 0
     out["uvw"] = most(np.maximum(0, np.abs(original.uvw_array[at] - copy.uvw_array[to]) - rounding))
     out["times"] = most((original.time_array[at] - copy.time_array[to]) * 86400)
-    out["durations"] = most(original.integration_time[at] - copy.integration_time[to])
+    # A UVFITS of one time without INTTIM has no durations.
+    if original.integration_time is not None and np.isfinite(original.integration_time).all():
+        out["durations"] = most(original.integration_time[at] - copy.integration_time[to])
     out["frequencies"] = most(original.freq_array - copy.freq_array)
     out["widths"] = most(original.channel_width - copy.channel_width)
     one, other = original.telescope, copy.telescope
