@@ -1,28 +1,75 @@
-// Joins the modules that tsc wrote for the command line into two files: Node takes longer to find and read a thousand
-// small modules than to run them. dist/cli/joined/program.js is the part for --version and the list of commands,
-// code.js everything else; each module in it runs when it is first imported. dist/cli/main.js uses them unless the
-// output of tsc is newer. Workers, the library and tests use the modules themselves.
-import { existsSync } from 'node:fs';
+// Joins the modules that tsc wrote for the command line into a few files, dist/cli/joined/: Node takes longer to find
+// and read a thousand small modules than to run them. What one command needs and others do not is a file of its own,
+// read when it is imported. An import through an entry point (index.js) is replaced by one of the file that defines
+// the name, so that a command reads what it uses. dist/cli/main.js uses the joined files unless the output of tsc is
+// newer. Workers, the library and tests use the modules themselves.
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const cli = join(root, 'dist/cli');
+const dist = join(root, 'dist');
+const cli = join(dist, 'cli');
 const joined = join(cli, 'joined');
-/** Imports as written by tsc and by esbuild. */
-const importCall = /\bimport\(['"](\.[^'"]+)['"]\)/g;
 
-/** Modules of the light part whose dynamic imports load the rest. */
-const gates = ['program.js', 'commands.js'].map((name) => join(cli, name));
-const behind = (
-  await Promise.all(
-    gates.map(async (gate) =>
-      [...(await readFile(gate, 'utf8')).matchAll(importCall)].map(([, name]) => name),
-    ),
-  )
-).flat();
+/** Imports and exports of names as tsc and esbuild write them. */
+const namesFrom = /^(import|export) \{([^}]*)\} from ['"](\.[^'"]+)['"];/gm;
+/** @param {string} list @returns {[string, string][]} */
+const namesIn = (list) =>
+  list
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+    .map((one) => {
+      const [name, own = name] = one.split(/\s+as\s+/);
+      return [name, own];
+    });
+
+/** @type {Map<string, Map<string, [string, string]>>} */
+const handedOn = new Map();
+/**
+ * The names that a module exports from others: the file and the name there.
+ * @param {string} path
+ */
+function exportsFrom(path) {
+  const known = handedOn.get(path);
+  if (known) return known;
+  const text = readFileSync(path, 'utf8');
+  /** @type {Map<string, [string, string]>} */
+  const imported = new Map();
+  /** @type {Map<string, [string, string]>} */
+  const found = new Map();
+  for (const [, kind, names, from] of text.matchAll(namesFrom))
+    for (const [name, own] of namesIn(names))
+      (kind === 'export' ? found : imported).set(own, [resolve(dirname(path), from), name]);
+  // esbuild imports first what it hands on.
+  for (const [, names] of text.matchAll(/^export \{([^}]*)\};/gm))
+    for (const [name, own] of namesIn(names)) {
+      const from = imported.get(name);
+      if (from) found.set(own, from);
+    }
+  handedOn.set(path, found);
+  return found;
+}
+
+/** @param {string} path @param {string} name @returns {[string, string]} */
+function definedIn(path, name) {
+  const next = exportsFrom(path).get(name);
+  return next ? definedIn(...next) : [path, name];
+}
+
+/** @param {string} path @param {string} text */
+const withoutEntryPoints = (path, text) =>
+  text.replaceAll(namesFrom, (_all, kind, names, from) =>
+    namesIn(String(names))
+      .map(([name, own]) => {
+        const [file, there] = definedIn(resolve(dirname(path), String(from)), name);
+        return `${kind} { ${there} as ${own} } from './${relative(dirname(path), file)}';`;
+      })
+      .join(''),
+  );
 
 /** Data, kernels and workers are found beside the module that names them; of zod's languages only English is used. */
 const asBefore = {
@@ -31,52 +78,47 @@ const asBefore = {
   setup: (build) => {
     build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
     build.onLoad({ filter: /\/dist\/.*\.js$/ }, async ({ path }) => {
+      if (!path.startsWith(dist)) return undefined;
       const own = `new URL(${JSON.stringify(relative(joined, path))}, import.meta.url).href`;
-      const text = (await readFile(path, 'utf8')).replaceAll('import.meta.url', own);
-      const contents = gates.includes(path)
-        ? text.replaceAll(importCall, "import('./code.js').then(({ load }) => load['$1']())")
-        : text;
-      return { contents, loader: 'js' };
+      const text = (await readFile(path, 'utf8'))
+        .replaceAll('import.meta.url', own)
+        // Of a namespace esbuild keeps what is used.
+        .replace(/^import \{ z \} from ['"]zod['"];/m, "import * as z from 'zod';");
+      return { contents: withoutEntryPoints(path, text), loader: 'js' };
     });
   },
 };
 
-/** @type {import('esbuild').BuildOptions} */
-const common = {
-  ...{ bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning', metafile: true },
+await rm(joined, { recursive: true, force: true });
+const { metafile } = await build({
+  entryPoints: [join(cli, 'program.js')],
+  outdir: joined,
+  chunkNames: '[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  logLevel: 'warning',
+  metafile: true,
   // Half the text is read in half the time; names are kept for stack traces.
-  ...{ minifyWhitespace: true, minifySyntax: true },
+  minifyWhitespace: true,
+  minifySyntax: true,
   // Positions in src/, for node --enable-source-maps.
-  ...{ sourcemap: 'linked', sourcesContent: false, absWorkingDir: root },
-  // commander too: its error classes must be the same in both files.
-  external: ['commander', 'koffi', 'h5wasm', 'h5wasm/*', 'h5wasm-plugins', './code.js'],
+  sourcemap: 'linked',
+  sourcesContent: false,
+  absWorkingDir: root,
+  external: ['koffi', 'h5wasm', 'h5wasm/*', 'h5wasm-plugins'],
   // Some dependencies are CommonJS and load Node's modules by `require`.
   banner: {
     js: "import { createRequire as requireOfNode } from 'node:module'; const require = requireOfNode(import.meta.url);",
   },
   plugins: [asBefore],
-};
-
-await rm(joined, { recursive: true, force: true });
-const table = behind
-  .map((name) => `${JSON.stringify(name)}: () => import(${JSON.stringify(name)})`)
-  .join(',\n');
-const made = await Promise.all([
-  build({ ...common, entryPoints: [gates[0]], outfile: join(joined, 'program.js') }),
-  build({
-    ...common,
-    stdin: { contents: `export const load = {\n${table}\n};`, resolveDir: cli, sourcefile: 'load.js' },
-    outfile: join(joined, 'code.js'),
-  }),
-]);
+});
 
 /** Packages whose code is included. */
 const packages = new Set(
-  made.flatMap(({ metafile }) =>
-    Object.keys(metafile?.inputs ?? {}).flatMap(
-      (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
-    ),
-  ),
+  Object.keys(metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
 );
 const notices = await Promise.all(
   [...packages].sort().map(async (folder) => {

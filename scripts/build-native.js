@@ -12,11 +12,13 @@
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
 //   node scripts/build-native.js --threads   the same with ThreadSanitizer, into dist/native-threads/
+// An installation that finds the compiled library of an optional package (scripts/packages.js) compiles nothing.
 // With CORELLA_ARCH=x64 or arm64 it is built for that processor by Debian's cross compiler, or by CXX, into
 // dist/native-x64/ or dist/native-arm64/.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { arch, availableParallelism, platform } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -319,7 +321,22 @@ function recordedHash() {
   }
 }
 
+/** Whether npm has installed the compiled library of this version and machine beside us (scripts/packages.js). */
+function isPackaged() {
+  try {
+    const require = createRequire(import.meta.url);
+    /** @param {string} name @returns {{ version: string }} */
+    const packageOf = (name) => require(name);
+    const name = `@corella/${platform()}-${arch()}/package.json`;
+    return packageOf(name).version === packageOf('../package.json').version;
+  } catch {
+    return false;
+  }
+}
+
 async function main() {
+  // `npm rebuild corella` compiles all the same.
+  if (lenient && !cross && named === '' && process.env.npm_command !== 'rebuild' && isPackaged()) return;
   const compiler = findCompiler();
   const library = join(target, libraryName);
   if ('problem' in compiler) {

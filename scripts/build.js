@@ -54,7 +54,7 @@ const isBuilt =
   install &&
   existsSync(stamp) &&
   readFileSync(stamp, 'utf8') === found &&
-  ['cli/joined/code.js', 'native/build.json', 'THIRD-PARTY-NOTICES.txt'].every((name) =>
+  ['cli/joined/program.js', 'native/build.json', 'THIRD-PARTY-NOTICES.txt'].every((name) =>
     existsSync(join(root, 'dist', name)),
   );
 if (!isBuilt) {

@@ -4,8 +4,8 @@ import { dirname, join, normalize, relative } from 'node:path';
 
 export const source = new URL('../src/', import.meta.url).pathname;
 
-const importLine =
-  /(?:^|\n)\s*(?:import|export)\b[^'";]*?\bfrom\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g;
+const atLoad = /(?:^|\n)\s*(?:import|export)\b[^'";]*?\bfrom\s*'(\.[^']+)'/g;
+const anyTime = new RegExp(`${atLoad.source}|\\bimport\\(\\s*'(\\.[^']+)'\\s*\\)`, 'g');
 
 /** Every file below src/, relative to it. */
 export const sourceFiles = () =>
@@ -17,14 +17,15 @@ export const sourceFiles = () =>
 export const moduleOf = (file) => file.split('/')[0];
 
 /**
- * imports of each file, in the order of its lines.
+ * imports of each file, in the order of its lines; `when: 'load'` leaves out those made while the program runs.
  * @param {ReadonlySet<string>} modules
+ * @param {{ when?: 'load' | 'any' }} [options]
  */
-export function importGraph(modules) {
+export function importGraph(modules, { when = 'any' } = {}) {
   /** @type {Map<string, string[]>} */
   const graph = new Map();
   for (const file of modules) {
-    const lines = readFileSync(join(source, file), 'utf8').matchAll(importLine);
+    const lines = readFileSync(join(source, file), 'utf8').matchAll(when === 'load' ? atLoad : anyTime);
     const targets = [...lines].map(([, from, called]) =>
       normalize(join(dirname(file), from || called)).replace(/\.js$/, '.ts'),
     );

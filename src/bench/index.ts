@@ -16,6 +16,7 @@ import { seriesBench } from './series.js';
 import { turnBench } from './tracking/turn.js';
 import { wideBench } from './wide.js';
 
+export { benchNames } from './names.js';
 export { runCase, type BenchCase, type BenchRow } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
 export { openPeers } from './peers.js';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
 import { closes } from '../core/closing.js';
 import { runCase } from './bench.js';
-import { benches } from './index.js';
+import { benches, benchNames } from './index.js';
 import { measure, medianRatio, quantile, spreadOf } from './measure.js';
 
 describe('measuring', () => {
@@ -76,5 +76,14 @@ describe('a bench', () => {
     assert.equal(row.peerName, 'a peer');
     assert.ok(row.ratio !== undefined && row.ratio > 0);
     assert.equal(closed, 1);
+  });
+});
+
+describe('names of benchmarks', () => {
+  it('are those of the help', () => {
+    assert.deepEqual(
+      benches.map(({ kernel }) => kernel),
+      [...benchNames],
+    );
   });
 });

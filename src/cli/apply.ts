@@ -1,6 +1,5 @@
 /** corella apply: applies gains to visibilities, for use in other software. */
 import type { Command } from 'commander';
-import { runVisibilities, reportOfOne } from '../visibilities/index.js';
 import { CHANNELS_FLAG, notOfVisibilities, notWritten, ofVisibilities } from './options/of-visibilities.js';
 import { addShorthand, filledFrom, runOfVisibilities, type ShorthandOptions } from './options/shorthand.js';
 import { addHelp } from './startup/help.js';
@@ -27,8 +26,9 @@ export function registerApply(program: Command): void {
       'gains.diffuse',
     ],
   });
-  command.action((visibilities: string, file: string, to: string, options: ShorthandOptions) =>
-    runOfVisibilities(
+  command.action(async (visibilities: string, file: string, to: string, options: ShorthandOptions) => {
+    const { runVisibilities, reportOfOne } = await import('../visibilities/index.js');
+    await runOfVisibilities(
       filledFrom(flags, { visibilities }, { visibilities: to, calibrated: true }, { gains: { file } }),
       options,
       {
@@ -38,8 +38,8 @@ export function registerApply(program: Command): void {
           return { facts: { from: visibilities, gains: file, to, ...facts }, lines };
         },
       },
-    ),
-  );
+    );
+  });
   addHelp(command, {
     common: [
       '--average-time',

@@ -2,15 +2,7 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { gnss, registerGnss } from './calibrate/gnss.js';
-import {
-  runVisibilities,
-  type WrittenGains,
-  lackingIn,
-  madeFacts,
-  madeLines,
-  sourceFacts,
-  sourceLines,
-} from '../visibilities/index.js';
+import type { WrittenGains } from '../visibilities/index.js';
 import { CHANNELS_FLAG, notOfVisibilities, ofVisibilities } from './options/of-visibilities.js';
 import { namedAfter } from './options/outputs.js';
 import { refuseGiven } from './options/command.js';
@@ -22,7 +14,6 @@ import {
   runOfVisibilities,
   type ShorthandOptions,
 } from './options/shorthand.js';
-import { reportSkyModels } from './options/sky-options.js';
 import { addHelp } from './startup/help.js';
 
 /** With --gnss, gains come from a recording of navigation satellites, with a different set of options. */
@@ -53,7 +44,12 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
       { gains: namedAfter(visibilities, '-gains.json') },
     );
     const [{ sources }] = observation.products as readonly { readonly sources?: string }[];
-    if (sources !== undefined && options.plan !== true) await reportSkyModels(sources, options);
+    if (sources !== undefined && options.plan !== true) {
+      const { reportSkyModels } = await import('./options/sky-options.js');
+      await reportSkyModels(sources, options);
+    }
+    const { runVisibilities, lackingIn, madeFacts, madeLines, sourceFacts, sourceLines } =
+      await import('../visibilities/index.js');
     await runOfVisibilities(observation, options, {
       run: runVisibilities,
       report: (outcome) => {

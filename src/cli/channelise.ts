@@ -1,16 +1,7 @@
 /** corella channelise: the F-engine alone, or its filter response. */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
-import {
-  front,
-  timesFlag,
-  type Flags,
-  type FlagSettings,
-  frontFacts,
-  frontLines,
-  productFacts,
-  productLines,
-} from '../observation/index.js';
+import { front, timesFlag, type Flags, type FlagSettings } from '../observation/index.js';
 import { namedAfter } from './options/outputs.js';
 import {
   addShorthand,
@@ -66,6 +57,7 @@ export function registerChannelise(program: Command): void {
       refuse('channelise', 'no recording was named', 'name one, or ask for --response');
     const out = namedAfter(recording, '-channels.sigmf-meta');
     const observation = observationOf(flags, 'spectra', { recording, out });
+    const { frontFacts, frontLines, productFacts, productLines } = await import('../observation/index.js');
     return runShorthand(observation, options, {
       command: 'channelise',
       report: (outcome, seconds) => {

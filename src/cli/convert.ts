@@ -1,20 +1,7 @@
 /** corella convert: the same data in another format. */
 import type { Command } from 'commander';
-import { formatSeconds } from '../core/units.js';
-import type { Line } from '../messages/index.js';
-import {
-  convertFile,
-  type Converted,
-  countText,
-  madeFacts,
-  madeLines,
-  sourceFacts,
-  sourceLines,
-} from '../visibilities/index.js';
-import { unknownFactLines } from './open.js';
 import { CHANNELS_FLAG, notOfVisibilities, notWritten, ofVisibilities } from './options/of-visibilities.js';
 import { addShorthand, filledFrom, runOfVisibilities, type ShorthandOptions } from './options/shorthand.js';
-import { lossFacts, lossLines } from '../products/report/index.js';
 import { addHelp } from './startup/help.js';
 
 export function registerConvert(program: Command): void {
@@ -38,15 +25,17 @@ export function registerConvert(program: Command): void {
       'products.visibilities.visibilities',
     ],
   });
-  command.action((from: string, to: string, options: ShorthandOptions) =>
-    runOfVisibilities(filledFrom(flags, { visibilities: from }, { visibilities: to }), options, {
+  command.action(async (from: string, to: string, options: ShorthandOptions) => {
+    const { convertFile } = await import('../visibilities/index.js');
+    const { reportOf } = await import('./actions/convert.js');
+    await runOfVisibilities(filledFrom(flags, { visibilities: from }, { visibilities: to }), options, {
       run: convertFile,
       report: (converted) => {
         const { facts, lines } = reportOf(converted, to);
         return { facts: { from, to, ...facts }, lines };
       },
-    }),
-  );
+    });
+  });
   addHelp(command, {
     common: [
       '--telescope',
@@ -91,29 +80,4 @@ export function registerConvert(program: Command): void {
       ],
     ],
   });
-}
-
-function reportOf(converted: Converted, to: string): { readonly facts: object; readonly lines: Line[] } {
-  if ('visibilities' in converted) {
-    const { visibilities: outcome } = converted;
-    const [made] = outcome.products;
-    const figures = madeFacts(made);
-    const written = countText(Number('integrations' in figures ? figures.integrations : 0));
-    return {
-      facts: { kind: 'visibilities', written, ...figures, ...sourceFacts(outcome) },
-      lines: [...madeLines(made, outcome), ...sourceLines(outcome)],
-    };
-  }
-  const { recording, copied, seconds } = converted;
-  const { samples, missingSamples } = copied;
-  const { kind, inputs } = recording;
-  const written = `${samples} samples of ${inputs} inputs`;
-  return {
-    facts: { kind, written, samples, inputs, ...lossFacts(recording, missingSamples), seconds },
-    lines: [
-      `${to}: ${written}, ${formatSeconds(seconds)}`,
-      ...unknownFactLines(recording),
-      ...lossLines(recording, missingSamples, 'they stay missing'),
-    ],
-  };
 }

@@ -1,13 +1,6 @@
 /** corella correlate: visibilities from recorded voltages or channelised data. */
 import type { Command } from 'commander';
-import {
-  flagRules,
-  timesFlag,
-  frontFacts,
-  frontLines,
-  productFacts,
-  productLines,
-} from '../observation/index.js';
+import { flagRules, timesFlag } from '../observation/index.js';
 import { namedAfter } from './options/outputs.js';
 import {
   addShorthand,
@@ -41,6 +34,7 @@ export function registerCorrelate(program: Command): void {
       recording,
       out: namedAfter(recording, '.uvfits'),
     });
+    const { frontFacts, frontLines, productFacts, productLines } = await import('../observation/index.js');
     await runShorthand(observation, options, {
       command: 'correlate',
       report: (outcome, seconds) => {

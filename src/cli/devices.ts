@@ -1,9 +1,6 @@
 /** corella devices: the hardware of this machine, and which backend `auto` selects. */
 import type { Command } from 'commander';
-import { describeDevices, explainAuto } from '../backend/select.js';
-import { checkNetwork, networkFacts, telescopeRates } from '../receive/index.js';
-import { networkLines } from './report/network-lines.js';
-import { openTerminal } from './report/terminal.js';
+import { whenRun } from './options/command.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
 import { field } from '../fields/index.js';
@@ -19,27 +16,11 @@ const devicesOptions = z.strictObject({
   ...common,
 });
 
+export type DevicesOptions = Options<typeof devicesOptions>;
+
 export function registerDevices(program: Command): void {
   const command = addFields(program.command('devices'), devicesOptions).action(
-    (options: Options<typeof devicesOptions>) => {
-      if (options.network) {
-        const network = networkFacts();
-        const telescopes = telescopeRates.map((rate) => checkNetwork(network, rate));
-        openTerminal(options).result({ network, telescopes }, networkLines(network, telescopes));
-        return;
-      }
-      const devices = describeDevices();
-      const lines = devices.map((device) =>
-        device.present
-          ? `${device.auto ? '➤' : '✓'} ${device.kind.padEnd(10)} ${device.description}`
-          : `✗ ${device.kind.padEnd(10)} ${device.reason}; ${device.fix}`,
-      );
-      openTerminal(options).result({ devices, auto: explainAuto(devices) }, [
-        ...lines,
-        '',
-        explainAuto(devices),
-      ]);
-    },
+    whenRun(async () => (await import('./actions/devices.js')).run),
   );
   addHelp(command, {
     examples: [

@@ -1,7 +1,6 @@
 /** corella image: images of the sky, from visibilities or directly from voltages. */
 import { Command } from 'commander';
 import { crossHandFlag, directFlag } from '../observation/index.js';
-import { runVisibilities, reportOfOne } from '../visibilities/index.js';
 import { registerDirect } from './image/direct.js';
 import { refuseGiven } from './options/command.js';
 import { CHANNELS_FLAG, notOfVisibilities, ofVisibilities } from './options/of-visibilities.js';
@@ -13,7 +12,6 @@ import {
   runOfVisibilities,
   type ShorthandOptions,
 } from './options/shorthand.js';
-import { reportSkyModels } from './options/sky-options.js';
 import { addHelp } from './startup/help.js';
 
 /** With --direct the image is of a recording, with a different set of options; each set refuses the other's by name. */
@@ -58,8 +56,12 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
   const refused = addForeign(command, foreign);
   command.action(async (visibilities: string, options: ImageOptions) => {
     refuseGiven(command, refused, 'is for voltages, with --direct alone');
-    if (options.sources !== undefined) await reportSkyModels(options.sources, options);
+    if (options.sources !== undefined) {
+      const { reportSkyModels } = await import('./options/sky-options.js');
+      await reportSkyModels(options.sources, options);
+    }
     const images = namedAfter(visibilities, options.every === undefined ? '.fits' : '-series.fits');
+    const { runVisibilities, reportOfOne } = await import('../visibilities/index.js');
     await runOfVisibilities(filledFrom(flags, { visibilities }, { images }), options, {
       run: runVisibilities,
       report: reportOfOne,

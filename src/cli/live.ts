@@ -14,8 +14,8 @@ import {
 } from '../serve/index.js';
 import { fillObservation } from './live/fill.js';
 import { accessOf } from './farm/access-options.js';
-import { joinMachines, type MachineOptions } from './live/machines.js';
-import type { LiveOptions } from './live/options.js';
+import { joinMachines } from './live/machines.js';
+import type { LiveOptions, MachineOptions } from './live/options.js';
 import { reportOutcome } from './live/outcome.js';
 import { pageLines, tokenIsFor } from './live/page-lines.js';
 import { openReport, type Report } from './live/report.js';
@@ -36,7 +36,7 @@ import type { Line } from '../messages/index.js';
 export async function run(origins: readonly string[], options: LiveOptions, flags: Flags): Promise<void> {
   const observation = await fillObservation(origins, flags, options.eop);
   if (options.plan === true) {
-    printPlan(observation, options);
+    await printPlan(observation, options);
     return;
   }
   refuseMachines(observation, options);

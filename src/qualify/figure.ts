@@ -1,5 +1,6 @@
 /** A qualification figure: a question, its measured answer, and the required range. */
 import type { Backend } from '../backend/backend.js';
+import type { FigureName } from './names.js';
 import type { Picture } from '../draw/index.js';
 
 /** The equipment of a figure. */
@@ -43,7 +44,7 @@ export interface Findings {
 
 export interface Figure {
   /** Name for `--only`. */
-  readonly name: string;
+  readonly name: FigureName;
   readonly title: string;
   /** The method, and why it would reveal a fault. */
   readonly about: string;

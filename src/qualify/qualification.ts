@@ -7,6 +7,7 @@ import { describeDevices } from '../backend/select.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { OnStep } from '../core/progress.js';
 import type { Check, Figure, Findings } from './figure.js';
+import { figureNames, type FigureName } from './names.js';
 import { imagesFigure } from './figures/images.js';
 import { liveFigure } from './figures/live.js';
 import { lossFigure } from './figures/loss.js';
@@ -70,8 +71,6 @@ export interface Qualification {
   readonly figures: readonly QualifiedFigure[];
 }
 
-export const figureNames = (): readonly string[] => figures.map(({ name }) => name);
-
 /** Measures everything requested; a figure that fails does not stop the others. */
 export async function qualify(options: QualifyOptions): Promise<Qualification> {
   const { backend, quick, version, onStep } = options;
@@ -103,7 +102,7 @@ function choose({ only, live }: Pick<QualifyOptions, 'only' | 'live'>): readonly
   if (!only) return figures.filter(({ onRequest }) => live === true || onRequest !== true);
   const unknown = only.find((name) => figures.every((figure) => figure.name !== name));
   if (unknown !== undefined)
-    refuse('--figures', `'${unknown}' is not a figure`, `choose among ${figureNames().join(', ')}`);
+    refuse('--figures', `'${unknown}' is not a figure`, `choose among ${figureNames.join(', ')}`);
   return figures.filter(
     ({ name, onRequest }) => only.includes(name) || (live === true && onRequest === true),
   );
@@ -149,25 +148,26 @@ export const checkLine = ({ what, measured: value, unit, wanted }: Check): strin
 export const figureText = (value: number): string =>
   Number.isInteger(value) || !Number.isFinite(value) ? `${value}` : `${Number(value.toPrecision(4))}`;
 
-const figures: readonly Figure[] = [
-  toneFigure,
-  shapeFigure,
-  dynamicRangeFigure,
-  linearityFigure,
-  delayFigure,
-  signatureFigure,
-  exactnessFigure,
-  noiseFigure,
-  quantisationFigure,
-  closureFigure,
-  beamsFigure,
-  gainsFigure,
-  imagesFigure,
-  lossFigure,
-  liveFigure,
-  socketsFigure,
-  filesFigure,
-  backendsFigure,
-  performanceFigure,
-  papersFigure,
-];
+const byName: Readonly<Record<FigureName, Figure>> = {
+  tone: toneFigure,
+  shape: shapeFigure,
+  'dynamic-range': dynamicRangeFigure,
+  linearity: linearityFigure,
+  delay: delayFigure,
+  signature: signatureFigure,
+  exactness: exactnessFigure,
+  noise: noiseFigure,
+  quantisation: quantisationFigure,
+  closure: closureFigure,
+  beams: beamsFigure,
+  gains: gainsFigure,
+  images: imagesFigure,
+  loss: lossFigure,
+  live: liveFigure,
+  sockets: socketsFigure,
+  files: filesFigure,
+  backends: backendsFigure,
+  performance: performanceFigure,
+  papers: papersFigure,
+};
+const figures = figureNames.map((name) => byName[name]);

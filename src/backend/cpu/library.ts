@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { isaTitles, levelsOf, type Isa } from './levels.js';
 import { lengthCheck, plainPrototype, type ArgumentsOf } from '../c-arguments.js';
+import { packagedLibrary } from './packaged.js';
 import { refuseOtherBuild, refuseOtherPrototype, type Built } from '../prototype.js';
 
 /** A bound function; `async` runs it on a worker thread and calls back with the code. Arrays are passed in place. */
@@ -52,9 +53,24 @@ const buildRecord = z.union([
   z.object({ problem: z.string(), fix: z.string() }),
 ]);
 
-/** dist/native, unless CORELLA_NATIVE names another build (the sanitizers' one). */
-const nativeFolder = (): string =>
-  process.env.CORELLA_NATIVE ?? fileURLToPath(new URL('../../native', import.meta.url));
+/**
+ * dist/native, unless CORELLA_NATIVE names another build (the sanitizers' one); where nothing was compiled at install,
+ * the library of the optional package for this machine (scripts/packages.js).
+ */
+function nativeFolder(): string {
+  const own = process.env.CORELLA_NATIVE ?? fileURLToPath(new URL('../../native', import.meta.url));
+  const isCompiled = (folder: string): boolean => {
+    const record = readRecord(folder);
+    return record !== undefined && 'library' in record;
+  };
+  if (process.env.CORELLA_NATIVE !== undefined || isCompiled(own)) return own;
+  return packagedLibrary(import.meta.url) ?? own;
+}
+
+function readRecord(folder: string): z.output<typeof buildRecord> | undefined {
+  const path = join(folder, 'build.json');
+  return existsSync(path) ? buildRecord.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+}
 
 /** In a clone, or in an installed package, which has only C++ sources. */
 const buildCommand = (): string =>
@@ -67,11 +83,11 @@ let loaded: NativeLibrary | undefined;
 /** Once per process. */
 export function loadNative(): NativeLibrary | Absence {
   if (loaded) return loaded;
-  const recordPath = join(nativeFolder(), 'build.json');
-  if (!existsSync(recordPath)) return { what: 'the native library was never built', fix: buildCommand() };
-  const record = buildRecord.parse(JSON.parse(readFileSync(recordPath, 'utf8')));
+  const folder = nativeFolder();
+  const record = readRecord(folder);
+  if (!record) return { what: 'the native library was never built', fix: buildCommand() };
   if ('problem' in record) return { what: record.problem, fix: record.fix };
-  const path = join(nativeFolder(), record.library);
+  const path = join(folder, record.library);
   try {
     const { hash, functions } = record;
     const bound = bindLibrary({ path, hash, functions, command: buildCommand() }, record);

@@ -9,10 +9,10 @@ import {
 import { withMinus } from '../../core/units.js';
 import { renderPng } from '../../draw/index.js';
 import { responsePicture } from '../../inspect/index.js';
-import { writeFileWhole } from '../../formats/index.js';
+import { writeFileWhole, checkOutputs } from '../../formats/index.js';
 import { filterOf, refuseUnsupported, type FrontPart } from '../../observation/index.js';
 import type { CommonOptions } from '../options/command.js';
-import { checkOutputs, checkPngName } from '../options/outputs.js';
+import { checkPngName } from '../options/outputs.js';
 import { openTerminal } from '../report/terminal.js';
 
 export interface ResponseOptions extends CommonOptions {

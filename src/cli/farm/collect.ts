@@ -2,36 +2,13 @@
  * corella farm collect: adds results to the ledger, and once complete, writes the file that one process would have
  * written.
  */
-import { textOf } from '../../messages/index.js';
 import type { Command } from 'commander';
-import { stoppable } from '../../core/ending.js';
-import { refuse } from '../../core/errors.js';
-import { formatBytes, formatSeconds } from '../../core/units.js';
-import {
-  collect,
-  connectQueue,
-  mergeProducts,
-  openLedger,
-  openServerWarning,
-  type Access,
-  type CollectEvent,
-  type Ledger,
-} from '../../farm/index.js';
-import { checkOutputs } from '../../formats/index.js';
-import { skyModelsOf, gainsFactsOf, gainsLinesOf, lackingOf } from '../../observation/index.js';
-import { withBackend } from '../open.js';
-import { reportSkyModels } from '../options/sky-options.js';
-import { PartlyDone } from '../report/outcome.js';
-import { railLines } from '../../products/report/index.js';
-import { openTerminal, type Terminal } from '../report/terminal.js';
-import { version } from '../../core/program/version.js';
-import { accessOf } from './access-options.js';
-import { droppedLines } from './status.js';
 import { addHelp } from '../startup/help.js';
 import { z } from 'zod';
 import { again } from '../../fields/index.js';
 import { addFields, type Options } from '../options/own.js';
 import * as shared from '../options/shared.js';
+import { whenRun } from '../options/command.js';
 
 const collectOptions = z.strictObject({
   out: again(shared.out, { otherwise: 'as it was submitted' }),
@@ -41,7 +18,9 @@ const collectOptions = z.strictObject({
   ...shared.computing,
 });
 /** By default, the choice made at submission. */
-type CollectOptions = Omit<Options<typeof collectOptions>, 'overwrite'> & { readonly overwrite?: boolean };
+export type CollectOptions = Omit<Options<typeof collectOptions>, 'overwrite'> & {
+  readonly overwrite?: boolean;
+};
 
 export function registerCollect(farm: Command): void {
   const command = farm
@@ -50,7 +29,9 @@ export function registerCollect(farm: Command): void {
       'Gathers results until all jobs are done, then writes what was asked for, as one process would have.',
     )
     .argument('<folder>', 'what farm submit made');
-  addFields(command, collectOptions).action(run);
+  addFields(command, collectOptions).action(
+    whenRun(async () => (await import('../actions/farm-collect.js')).run),
+  );
   addHelp(command, {
     common: ['--server', '--out', '--patience', '--backend', '--overwrite'],
     examples: [
@@ -62,168 +43,4 @@ export function registerCollect(farm: Command): void {
       ['farm collect run.uvh5.farm', 'after Slurm: the results are there already'],
     ],
   });
-}
-
-async function run(folder: string, options: CollectOptions): Promise<void> {
-  const terminal = openTerminal(options);
-  const ledger = await openLedger(folder, version());
-  const { plan } = ledger;
-  if (options.out !== undefined && plan.observation.products.length > 1)
-    refuse('--out', 'renames one product, and the observation has several', 'leave it out');
-  // Images from visibilities are made here, as in one process.
-  const backend =
-    options.backend === 'auto' && plan.work.backend !== 'cuda' ? plan.work.backend : options.backend;
-  await withBackend({ ...options, backend }, async (opened) => {
-    const merging = {
-      version: version(),
-      backend: opened,
-      outs: [options.out],
-      overwrite: options.overwrite ?? plan.observation.overwrite,
-    };
-    const { overwrite } = merging;
-    await checkOutputs({ paths: options.out === undefined ? plan.outputs : [options.out], overwrite });
-    const access = await accessOf(options);
-    const rates = access ? await gather(ledger, access, options, terminal) : undefined;
-    refuseUnfinished(ledger);
-    for (const model of skyModelsOf(plan.observation)) await reportSkyModels(model, options);
-    const writing = terminal.stage('write');
-    const { missingSamples, saturated, backends, paths, planned } = await mergeProducts(ledger, merging);
-    const seconds = writing.done(paths.join(', '));
-    const made = planned.products.map(({ name, paths: own, facts }) => ({
-      name,
-      paths: own,
-      facts: facts(),
-    }));
-    const { jobs, dropped, wrongWorkers, unchecked } = ledger;
-    terminal.result(
-      {
-        paths,
-        jobs: jobs.length,
-        dropped,
-        missingSamples,
-        saturated,
-        backends,
-        ...rates,
-        wrongWorkers: Object.fromEntries(wrongWorkers),
-        unchecked: unchecked.size,
-        seconds,
-        ...gainsFactsOf(made),
-      },
-      [
-        `${paths.join(', ')}: from ${jobs.length} job${jobs.length === 1 ? '' : 's'}, ${formatSeconds(seconds)}`,
-        ...(rates
-          ? [
-              `${rates.merged} results in ${formatSeconds(rates.collectS)}: ${rates.jobsPerS.toFixed(1)} jobs a second, ${formatBytes(rates.bytesPerS)} a second`,
-            ]
-          : []),
-        ...(missingSamples > 0 ? [`${missingSamples} samples were missing; the weights are lower there`] : []),
-        ...railLines(saturated, Infinity),
-        ...(backends.length > 1
-          ? [
-              `made by ${backends.join(' and ')}: they agree to rounding, not bit for bit; --backend at farm submit takes one`,
-            ]
-          : []),
-        ...made.flatMap(gainsLinesOf),
-        ...droppedLines(ledger),
-      ],
-    );
-    const lacking = lackingOf(made);
-    if (lacking.length > 0) throw new PartlyDone(lacking.map(textOf).join('\n'));
-  });
-}
-
-interface Rates {
-  readonly merged: number;
-  readonly collectS: number;
-  readonly jobsPerS: number;
-  readonly bytesPerS: number;
-}
-
-async function gather(
-  ledger: Ledger,
-  access: Access,
-  options: CollectOptions,
-  terminal: Terminal,
-): Promise<Rates> {
-  const stop = stoppable(ledger.folder);
-  const stage = terminal.stage('collect');
-  const begun = performance.now();
-  const count = { merged: 0, bytes: 0 };
-  const of = ledger.jobs.length;
-  const say = (line: string): void => {
-    terminal.say(line);
-  };
-  const onEvent = (event: CollectEvent): void => {
-    switch (event.kind) {
-      case 'result':
-        if (event.verdict === 'merged') count.merged++;
-        if (event.verdict === 'differs')
-          say('a job gave other bytes when it was done again: machines that do not compute alike');
-        count.bytes += event.sizeBytes;
-        break;
-      case 'set-aside':
-        say(`${event.job} is set aside: ${event.errors.join('; ')}`);
-        break;
-      case 'unchecked':
-        say(`${event.jobs} jobs were to be checked by a second worker, and none came: they count unchecked`);
-        break;
-      case 'put-back':
-        say(`${event.jobs} jobs were on no queue any more, and are put back`);
-    }
-    stage.update({ done: ledger.done.size, of, unit: 'jobs' });
-  };
-  const queue = await connectQueue(access, 'corella collect', {
-    waits: true,
-    stop: stop.signal,
-    onTrouble: say,
-  });
-  const warning = openServerWarning(queue);
-  if (warning !== undefined) say(warning);
-  try {
-    await collect(queue, ledger, { patienceS: options.patience, onEvent, onTrouble: say, stop: stop.signal });
-  } finally {
-    stop.release();
-    await queue.close();
-  }
-  const collectS = (performance.now() - begun) / 1000;
-  stage.done(`${ledger.done.size} of ${of} jobs`);
-  return {
-    merged: count.merged,
-    collectS,
-    jobsPerS: count.merged / collectS,
-    bytesPerS: count.bytes / collectS,
-  };
-}
-
-/** An incomplete file is written only on request. */
-function refuseUnfinished(ledger: Ledger): void {
-  const { setAside, jobs, folder } = ledger;
-  if (setAside.size > 0) {
-    const [first] = setAside.values();
-    refuse(
-      folder,
-      `${setAside.size} of ${jobs.length} jobs failed and ${setAside.size === 1 ? 'is' : 'are'} set aside; ${first.job}: ${first.failures.at(-1)?.error ?? ''}`,
-      'put right what they say, then farm submit again: what is done stays done',
-    );
-  }
-  const missing = new Set(ledger.missing().map(({ id }) => id));
-  if (missing.size > 0) {
-    const numbers = jobs.flatMap(({ id }, n) => (missing.has(id) ? [n] : []));
-    refuse(
-      folder,
-      `${missing.size} of ${jobs.length} jobs have no result yet: ${rangesOf(numbers)}`,
-      'do those (sbatch --array takes the list), or collect from a --server',
-    );
-  }
-}
-
-/** 3,7-9 */
-function rangesOf(numbers: readonly number[]): string {
-  const ranges: [number, number][] = [];
-  for (const n of numbers) {
-    const last = ranges.at(-1);
-    if (last?.[1] === n - 1) last[1] = n;
-    else ranges.push([n, n]);
-  }
-  return ranges.map(([first, end]) => (first === end ? String(first) : `${first}-${end}`)).join(',');
 }

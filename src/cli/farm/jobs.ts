@@ -1,21 +1,6 @@
-/** Common parts of all submissions: options of the farm, and writing jobs to a queue or into files. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+/** Options of all submissions to a farm. */
 import { z } from 'zod';
-import { refuse } from '../../core/errors.js';
-import type { Message } from '../../messages/index.js';
-import {
-  connectQueue,
-  createLedger,
-  putJobs,
-  requireStore,
-  writeSafely,
-  type FarmPlan,
-  type Ledger,
-} from '../../farm/index.js';
 import type { CommonOptions } from '../options/command.js';
-import type { Terminal } from '../report/terminal.js';
-import { accessOf } from './access-options.js';
 import { again, field, timeS, whole, withForm, words } from '../../fields/index.js';
 import type { Options } from '../options/own.js';
 import { access, patience, root } from '../options/shared.js';
@@ -69,61 +54,3 @@ export const farmFields = z.strictObject({
   ...access,
 });
 export type FarmOptions = Options<typeof farmFields> & CommonOptions;
-
-export async function submit(
-  plan: FarmPlan,
-  folder: string,
-  options: FarmOptions,
-  terminal: Terminal,
-  notes: readonly Message[],
-): Promise<void> {
-  const access = await accessOf(options);
-  if (plan.verify !== undefined && !access)
-    refuse('--verify', 'compares workers of a queue, and no server is named', 'give --server too');
-  const queue = access && (await connectQueue(access, 'corella submit'));
-  try {
-    if (queue) await requireStore(queue, access);
-    const ledger = await createLedger(folder, plan);
-    const again = await ledger.forgive();
-    const missing = ledger.missing();
-    if (queue)
-      await putJobs(queue, plan, ledger.waiting(), {
-        patienceS: options.patience,
-        onTrouble: (line) => {
-          terminal.say(line);
-        },
-      });
-    else await writeJobs(ledger);
-    const { jobs, done } = ledger;
-    const where = access ? access.server : join(folder, 'jobs');
-    terminal.result(
-      {
-        folder,
-        plan: plan.id,
-        version: plan.version,
-        jobs: jobs.length,
-        done: done.size,
-        put: missing.length,
-        again,
-        where,
-      },
-      [
-        `${folder}: ${jobs.length} job${jobs.length === 1 ? '' : 's'}, ${done.size} done already, ${missing.length} put to ${where}` +
-          (again > 0 ? `, ${again} of them set aside before` : ''),
-        ...notes,
-        access
-          ? `now: corella worker --server ${access.server} --root … on each machine; corella farm collect ${folder} --server ${access.server}`
-          : `now: corella worker --job ${join(folder, 'jobs')}/N.json --root …, for N from 0 to ${jobs.length - 1}; then corella farm collect ${folder}`,
-      ],
-    );
-  } finally {
-    await queue?.close();
-  }
-}
-
-/** Writes all jobs by number: Slurm counts from 0 to the last, and a job that has its result prints so and ends. */
-async function writeJobs({ folder, jobs }: Ledger): Promise<void> {
-  await mkdir(join(folder, 'jobs'), { recursive: true });
-  for (const [n, job] of jobs.entries())
-    await writeSafely(join(folder, 'jobs', `${n}.json`), JSON.stringify(job));
-}

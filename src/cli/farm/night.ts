@@ -1,27 +1,11 @@
 /** corella farm night: status of all machines of an observation, and commands to all or none of them. */
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { refuse } from '../../core/errors.js';
-import { formatHz, formatSeconds } from '../../core/units.js';
-import {
-  connectQueue,
-  hearHealth,
-  openServerWarning,
-  steerAll,
-  type Health,
-  type Queue,
-  type SteerAnswer,
-} from '../../farm/index.js';
-import { tokenOf } from '../../serve/index.js';
-import { PartlyDone } from '../report/outcome.js';
-import { openTerminal, table } from '../report/terminal.js';
-import { accessOf } from './access-options.js';
-import { showNight } from './night-page.js';
 import { addHelp } from '../startup/help.js';
 import { z } from 'zod';
 import { again, field, inputPath, words } from '../../fields/index.js';
 import { addFields, type Options } from '../options/own.js';
 import { access, common, pageAddress } from '../options/shared.js';
+import { whenRun } from '../options/command.js';
 
 const changes = 'never';
 const nightOptions = z.strictObject({
@@ -45,7 +29,7 @@ const nightOptions = z.strictObject({
   ...access,
   ...common,
 });
-type NightOptions = Omit<Options<typeof nightOptions>, 'page'> & { readonly page?: string | true };
+export type NightOptions = Omit<Options<typeof nightOptions>, 'page'> & { readonly page?: string | true };
 
 export function registerNight(farm: Command): void {
   const command = farm
@@ -54,7 +38,9 @@ export function registerNight(farm: Command): void {
       'Shows the state of the machines of a live observation, steers them all together, or shows them on one page.',
     )
     .argument('[name]', 'as corella live --night has it', 'night');
-  addFields(command, nightOptions).action(run);
+  addFields(command, nightOptions).action(
+    whenRun(async () => (await import('../actions/farm-night.js')).run),
+  );
   addHelp(command, {
     common: ['--server', '--page', '--steer', '--machines', '--page-token-file'],
     examples: [
@@ -67,79 +53,3 @@ export function registerNight(farm: Command): void {
     ],
   });
 }
-
-async function run(name: string, options: NightOptions): Promise<void> {
-  const terminal = openTerminal(options);
-  const reached = (await accessOf(options)) ?? { server: 'nats://127.0.0.1:4222' };
-  if (options.page !== undefined && options.steer !== undefined)
-    refuse('--page', 'and --steer exclude each other', 'steer by the page, or without it');
-  const queue = await connectQueue(reached, 'corella farm night');
-  const warning = openServerWarning(queue);
-  if (warning !== undefined) terminal.say(warning);
-  try {
-    if (options.page !== undefined) {
-      await showNight(queue, name, reached, options, terminal);
-      return;
-    }
-    if (options.steer === undefined) {
-      const machines = await hearHealth(queue, name);
-      terminal.result(
-        { night: name, machines },
-        machines.length === 0 ? [`no machine of ${name} was heard`] : table(HEAD, machines.map(rowOf)),
-      );
-      return;
-    }
-    const answers = await steer(queue, name, options.steer, options);
-    terminal.result(
-      { night: name, answers },
-      answers.map(
-        (one) =>
-          `${one.machine}: ${one.isReady ? `from ${one.from ?? ''}, tick ${one.fromTick ?? ''}` : (one.why ?? '')}`,
-      ),
-    );
-    const silent = answers.filter(({ isReady }) => !isReady).map(({ machine }) => machine);
-    if (silent.length > 0) throw new PartlyDone(`${silent.join(', ')} did not do what the others did`);
-  } finally {
-    await queue.close();
-  }
-}
-
-async function steer(
-  queue: Queue,
-  night: string,
-  text: string,
-  { machines, pageTokenFile }: NightOptions,
-): Promise<SteerAnswer[]> {
-  const parts = /^(\w+)\s*(\{.*\})?$/s.exec(text.trim());
-  if (!parts)
-    refuse('--steer', `'${text}' is no command`, 'write it like: flags {"inputs":["stand17"],"flag":true}');
-  let body: unknown;
-  try {
-    body = JSON.parse(parts.at(2) ?? '{}');
-  } catch {
-    refuse('--steer', `'${parts[2]}' is no JSON`, 'write it like: {"seconds":5}');
-  }
-  const who =
-    machines?.split(',').map((one) => one.trim()) ??
-    (await hearHealth(queue, night)).map(({ machine }) => machine);
-  return steerAll(queue, night, {
-    command: parts[1],
-    body: body as Record<string, unknown>,
-    machines: who,
-    ...(pageTokenFile !== undefined && { token: await tokenOf(pageTokenFile, 'refuse') }),
-    who: `${userInfo().username}, all machines`,
-  });
-}
-
-const HEAD = ['machine', 'band', 'state', 'newest sample', 'age', 'present', 'recording', 'page'];
-
-const rowOf = (one: Health): string[] => [
-  one.machine,
-  one.bandHz ? `${formatHz(one.bandHz[0])} to ${formatHz(one.bandHz[1])}` : '–',
-  one.word,
-  one.newestSample ?? '–',
-  one.dataAgeS === undefined ? '–' : formatSeconds(one.dataAgeS),
-  one.presentPercent === undefined ? '–' : `${one.presentPercent.toFixed(1)} %`,
-  one.recording,
-  one.page,
-];

@@ -1,11 +1,5 @@
 /** corella farm submit: divides the observation of a recording into jobs, on a queue or as files. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { openBackend } from '../../backend/select.js';
-import type { Backend } from '../../backend/backend.js';
-import { planFarm, type Submitted } from '../../farm/index.js';
-import { checkOutputs } from '../../formats/index.js';
 import {
   addFlags,
   checkObservation,
@@ -13,30 +7,18 @@ import {
   directFlag,
   flagRules,
   readObservation,
-  skyModelsOf,
   timesFlag,
   type FlagSettings,
-  type Observation,
 } from '../../observation/index.js';
-import {
-  productNames,
-  type ImageFacts,
-  type ProductName,
-  type VisibilityFacts,
-} from '../../products/index.js';
+import type { ProductName } from '../../products/index.js';
 import { namedAfter } from '../options/outputs.js';
 import { notOfRecordings, observationOf } from '../options/shorthand.js';
-import { assumedMessages, directErrorLines } from '../../products/report/index.js';
 import { addHelp, type Example } from '../startup/help.js';
-import { openTerminal } from '../report/terminal.js';
-import { version } from '../../core/program/version.js';
-import { message, type Message } from '../../messages/index.js';
-import { farmFields, submit, type FarmOptions } from './jobs.js';
+import { farmFields, type FarmOptions } from './jobs.js';
 import { z } from 'zod';
 import { again } from '../../fields/index.js';
 import { addFields, type Options } from '../options/own.js';
 import { backend, common, overwrite } from '../options/shared.js';
-import { reportSkyModels } from '../options/sky-options.js';
 
 /** Fields that do not apply to a farm of a recording. */
 const notOfFarms = [...notOfRecordings, 'machine.threads', 'machine.cards'];
@@ -187,6 +169,7 @@ export function registerSubmit(farm: Command): void {
       ...(options.backend !== undefined && { machine: { ...read.machine, backend: options.backend } }),
       ...(options.overwrite && { overwrite: true }),
     });
+    const { run } = await import('../actions/farm-submit.js');
     await run(observation, options);
   });
   for (const shorthand of shorthands) registerShorthand(submitting, shorthand);
@@ -217,54 +200,7 @@ function registerShorthand(submitting: Command, shorthand: Shorthand): void {
       ...asked,
       products: asked.products.map((one) => ({ ...one, ...fields })),
     });
+    const { run } = await import('../actions/farm-submit.js');
     await run(observation, options);
   });
-}
-
-async function run(observation: Observation, options: FarmOptions): Promise<void> {
-  const terminal = openTerminal(options);
-  const [first] = observation.products;
-  const key = productNames.find((name) => name in first) ?? 'visibilities';
-  const folder = options.farm ?? `${String((first as Readonly<Record<string, unknown>>)[key])}.farm`;
-  if (observation.front?.equaliser === 'measured') await mkdir(folder, { recursive: true });
-  for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
-  const { backend: choice = 'auto', threads } = observation.machine ?? {};
-  let opened: Backend | undefined;
-  try {
-    const submitted = await planFarm(observation, {
-      version: version(),
-      backend: choice,
-      jobS: options.jobTime,
-      jobChannels: options.jobChannels,
-      root: options.root,
-      verify: options.verify,
-      equaliserPath: join(folder, 'equaliser.json'),
-      openBackend: async () =>
-        (opened ??= await openBackend(choice, threads === undefined ? {} : { threads })),
-    });
-    const paths = submitted.planned.products.flatMap((product) => product.paths);
-    const [from] = [observation.source.recording ?? []].flat();
-    await checkOutputs({ paths, from, overwrite: observation.overwrite });
-    await submit(submitted.plan, folder, options, terminal, notesOf(submitted));
-  } finally {
-    await opened?.close();
-  }
-}
-
-function notesOf({ planned }: Submitted): Message[] {
-  return [
-    ...assumedMessages(planned.observed.recording.assumed),
-    ...planned.warnings,
-    ...planned.products.flatMap(({ name, facts }) => {
-      if (name === 'images') {
-        const { predictedError } = facts() as ImageFacts;
-        return predictedError === undefined ? [] : directErrorLines(predictedError);
-      }
-      if (name !== 'visibilities') return [];
-      const { shortenedToS } = (facts() as VisibilityFacts).integration;
-      return shortenedToS === undefined
-        ? []
-        : [message('visibilities.integration-shortened', { integrationS: shortenedToS })];
-    }),
-  ];
 }

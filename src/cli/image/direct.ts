@@ -1,15 +1,6 @@
 /** corella image --direct: images of voltages or spectra, one or a series, without visibilities. */
 import type { Command, Option } from 'commander';
-import {
-  crossHandFlag,
-  directFlag,
-  flagRules,
-  timesFlag,
-  frontFacts,
-  frontLines,
-  productFacts,
-  productLines,
-} from '../../observation/index.js';
+import { crossHandFlag, directFlag, flagRules, timesFlag } from '../../observation/index.js';
 import { refuseGiven } from '../options/command.js';
 import { namedAfter } from '../options/outputs.js';
 import {
@@ -53,6 +44,7 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
   command.action(async (recording: string, options: ShorthandOptions & { readonly every?: string }) => {
     refuseGiven(command, names, 'is for visibilities, not for --direct');
     const out = namedAfter(recording, options.every === undefined ? '.fits' : '-series.fits');
+    const { frontFacts, frontLines, productFacts, productLines } = await import('../../observation/index.js');
     await runShorthand(observationOf(flags, 'images', { recording, out }), options, {
       command: 'image',
       report: (outcome, seconds) => {

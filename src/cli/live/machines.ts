@@ -1,6 +1,5 @@
 /** One of several machines of an observation: it publishes its status and receives commands. */
 import { hostname } from 'node:os';
-import { z } from 'zod';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import {
@@ -18,29 +17,7 @@ import {
 import type { Steerable } from '../../serve/index.js';
 import { version } from '../../core/program/version.js';
 import { accessOf } from '../farm/access-options.js';
-import { field, words } from '../../fields/index.js';
-import type { Options } from '../options/own.js';
-import * as shared from '../options/shared.js';
-
-const group = 'Several machines';
-export const machineFields = z.strictObject({
-  ...shared.access,
-  night: field(words('a name'), {
-    flag: '--night <name>',
-    group,
-    changes: 'never',
-    otherwise: 'night',
-    help: 'name that all machines of one telescope share',
-  }),
-  machine: field(words('a name'), {
-    flag: '--machine <name>',
-    group,
-    changes: 'never',
-    otherwise: 'its host name',
-    help: 'name of this machine',
-  }),
-});
-export type MachineOptions = Options<typeof machineFields>;
+import type { MachineOptions } from './options.js';
 
 /** Joins the others; undefined without a server. A server that disconnects does no harm. */
 export async function joinMachines(

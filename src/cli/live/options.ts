@@ -4,13 +4,32 @@ import { addFlags, type Flags, type FlagSettings } from '../../observation/flags
 import { directFlag, flagRules } from '../../observation/shorthands.js';
 import type { CommonOptions } from '../options/command.js';
 import { useEop } from '../options/eop-option.js';
-import { machineFields, type MachineOptions } from './machines.js';
 import { addHelp } from '../startup/help.js';
 import { z } from 'zod';
-import { addFields } from '../options/own.js';
-import { common, eop, plan } from '../options/shared.js';
-import { aboutField } from '../../fields/index.js';
+import { addFields, type Options } from '../options/own.js';
+import { access, common, eop, plan } from '../options/shared.js';
+import { aboutField, field, words } from '../../fields/index.js';
 import { images } from '../../products/index.js';
+
+const group = 'Several machines';
+const machineFields = z.strictObject({
+  ...access,
+  night: field(words('a name'), {
+    flag: '--night <name>',
+    group,
+    changes: 'never',
+    otherwise: 'night',
+    help: 'name that all machines of one telescope share',
+  }),
+  machine: field(words('a name'), {
+    flag: '--machine <name>',
+    group,
+    changes: 'never',
+    otherwise: 'its host name',
+    help: 'name of this machine',
+  }),
+});
+export type MachineOptions = Options<typeof machineFields>;
 
 /** Options that are not part of an observation. */
 export interface LiveOptions extends CommonOptions, MachineOptions {

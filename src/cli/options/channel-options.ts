@@ -4,8 +4,8 @@ import type { SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import type { VoltageSource } from '../../core/sources.js';
 import type { VoltageRecording } from '../../formats/index.js';
-import { filterOf, front, type FrontPart } from '../../observation/index.js';
-import { usualSpectra, type ChannelSettings } from '../../stages/index.js';
+import { front, type FrontPart } from '../../observation/index.js';
+import type { ChannelSettings } from '../../stages/index.js';
 
 const { channels, filter, taps, window, bits, gain, passband, coefficients } = front.shape;
 export const channelFields = { channels, filter, taps, window, bits, gain, passband, coefficients };
@@ -24,6 +24,8 @@ export async function channelSettings(
   recording: Pick<VoltageRecording, 'path' | 'telescope' | keyof VoltageSource>,
   usual?: SpectraType,
 ): Promise<ChannelSettings> {
+  const { filterOf } = await import('../../observation/index.js');
+  const { usualSpectra } = await import('../../stages/index.js');
   const count = options.channels ?? recording.telescope?.recording.channels;
   if (count === undefined)
     refuse(recording.path, 'names no telescope, so its channels are unknown', 'give --channels');

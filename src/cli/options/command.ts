@@ -7,6 +7,15 @@ import { isUnit } from './quantity.js';
 /** One file per command exports one of these; commands.ts lists them. */
 export type RegisterCommand = (program: Command) => void;
 
+/** What a command does, loaded when it runs: its help needs its options alone. */
+export const whenRun =
+  <Arguments extends readonly unknown[]>(load: () => Promise<(...given: Arguments) => unknown>) =>
+  async (...given: Arguments): Promise<void> => {
+    await (
+      await load()
+    )(...given);
+  };
+
 export interface CommonOptions {
   readonly json?: true;
   readonly quiet?: true;

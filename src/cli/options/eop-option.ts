@@ -2,14 +2,13 @@
 import type { Command } from 'commander';
 import { message } from '../../messages/index.js';
 import { note } from '../report/terminal.js';
-import { onUnknownOrientation } from '../../sky/earth/orientation.js';
-import { useSky } from '../../sky/use-sky.js';
 
 /** Reports dates outside the tables after the command is done, when no progress line is drawn. */
 export function noteUnknownOrientation(command: Command): Command {
   const warnings: string[] = [];
   return command
-    .hook('preAction', () => {
+    .hook('preAction', async () => {
+      const { onUnknownOrientation } = await import('../../sky/earth/orientation.js');
       onUnknownOrientation((words) => warnings.push(words));
     })
     .hook('postAction', () => {
@@ -20,6 +19,7 @@ export function noteUnknownOrientation(command: Command): Command {
 export function useEop(command: Command): Command {
   return noteUnknownOrientation(command).hook('preAction', async () => {
     const { eop, orbits, oldOrbits } = command.opts<{ eop?: string; orbits?: string; oldOrbits?: boolean }>();
+    const { useSky } = await import('../../sky/use-sky.js');
     await useSky({ eop, orbits, 'old-orbits': oldOrbits });
   });
 }

@@ -1,9 +1,9 @@
 /** Partial files of a killed run, reported by the next run. */
 import { dirname } from 'node:path';
 import { message, type Message } from '../../messages/index.js';
-import { findLeftovers } from '../../formats/index.js';
 
 export async function leftoverLines(path: string): Promise<Message[]> {
+  const { findLeftovers } = await import('../../formats/index.js');
   const left = (await findLeftovers(dirname(path), path)).filter(({ isBeingWritten }) => !isBeingWritten);
   if (left.length === 0) return [];
   const sizeBytes = left.reduce((sum, one) => sum + one.sizeBytes, 0);

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import type { OpenFileOptions } from '../../formats/index.js';
-import { readingOptionsOf, source, type ObservationInput } from '../../observation/index.js';
+import { source, type ObservationInput } from '../../observation/index.js';
 import type { Options } from './own.js';
 import { telescope } from './shared.js';
 
@@ -42,8 +42,10 @@ const sourceFields = (flags: OpenFlags) => ({
   'seconds-of': flags.secondsOf,
 });
 
-export const openOptions = (flags: OpenFlags): Promise<OpenFileOptions> =>
-  readingOptionsOf({ ...flags, ...sourceFields(flags) }, flags.telescope);
+export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
+  const { readingOptionsOf } = await import('../../observation/index.js');
+  return readingOptionsOf({ ...flags, ...sourceFields(flags) }, flags.telescope);
+}
 
 /** The source of an observation of this recording. */
 export function sourceOf(path: string, flags: OpenFlags): ObservationInput['source'] {

@@ -1,10 +1,11 @@
+import { checkOutputs, recordingPaths } from '../../formats/index.js';
 import assert from 'node:assert/strict';
 import { link, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { Command } from 'commander';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { checkDemoFolder, checkOutputs, checkPngName, recordingPaths, refuseNamedTwice } from './outputs.js';
+import { checkDemoFolder, checkPngName, refuseNamedTwice } from './outputs.js';
 
 it('results never replace what they are made from, by whatever name, and land where one can write', async () => {
   const folder = temporaryFolder('outputs');

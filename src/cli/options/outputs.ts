@@ -22,8 +22,6 @@ export function namedAfter(input: string, ending: string): string {
   return stem + ending === file ? `${stem}-result${ending}` : stem + ending;
 }
 
-export { checkOutputs, recordingPaths } from '../../formats/index.js';
-
 /** The last file of a demo: it marks a folder as a demo's own. */
 const DEMO_MARK = 'summary.json';
 

@@ -6,8 +6,6 @@ import { namesIn } from '../../formats/index.js';
 import {
   addFlags,
   checkObservation,
-  runObservation,
-  writeObservation,
   type Flags,
   type FlagSettings,
   type Observation,
@@ -98,9 +96,10 @@ export function filledFrom(
 }
 
 /** Prints the observation for --plan. */
-export const printPlan = (observation: Observation, { json }: CommonOptions): void => {
+export async function printPlan(observation: Observation, { json }: CommonOptions): Promise<void> {
+  const { writeObservation } = await import('../../observation/index.js');
   process.stdout.write(writeObservation(observation, json === true ? 'json' : 'yaml'));
-};
+}
 
 /** Reports partial files of killed runs beside the files that will be written. */
 const sayLeftovers =
@@ -134,10 +133,11 @@ export async function runShorthand(
   },
 ): Promise<void> {
   if (options.plan === true) {
-    printPlan(observation, options);
+    await printPlan(observation, options);
     return;
   }
   const terminal = openTerminal(options);
+  const { runObservation } = await import('../../observation/index.js');
   const stage = terminal.stage(command);
   const outcome = await runObservation(observation, {
     version: version(),
@@ -162,7 +162,7 @@ export async function runOfVisibilities<Made>(
   },
 ): Promise<void> {
   if (options.plan === true) {
-    printPlan(observation, options);
+    await printPlan(observation, options);
     return;
   }
   const terminal = openTerminal(options);

@@ -1,6 +1,4 @@
 /** Telescopes and sources named by options. */
-import type { Command } from 'commander';
-import { prepareSkyModels } from '../../formats/index.js';
 import type { SkyFrame } from '../../sky/frame.js';
 import { parseSources, type ChosenSources } from '../../sky/chosen-sources.js';
 import type { Source } from '../../sky/source.js';
@@ -21,18 +19,12 @@ export async function chooseTelescope(options: TelescopeOptions): Promise<Telesc
   return options.stations === undefined ? whole : selectStations(whole, options.stations);
 }
 
-/** Reads the sky model files named by --sources, before the work. */
-export const prepareSources = (command: Command): Command =>
-  command.hook('preAction', async () => {
-    const options = command.opts<CommonOptions & { sources: string }>();
-    await reportSkyModels(options.sources, options);
-  });
-
 /** Progress is shown only for models longer than this. */
 const LONG_COMPONENTS = 20_000;
 
 /** Reads the sky model files in a list of sources, with progress, and reports what was left out of them. */
 export async function reportSkyModels(sources: string, options: CommonOptions): Promise<void> {
+  const { prepareSkyModels } = await import('../../formats/index.js');
   const terminal = openTerminal(options);
   let stage: ReturnType<typeof terminal.stage> | undefined;
   const notes = await prepareSkyModels(sources, (progress) => {

@@ -6,13 +6,8 @@ import { formatSeconds } from '../../core/units.js';
 import { listenSettings } from '../../live/index.js';
 import { now, serveKraken } from '../../send/index.js';
 import { refuseGiven } from '../options/command.js';
+import { served, type ServedFormat } from './served.js';
 import type { Terminal } from '../report/terminal.js';
-
-/** Formats served over TCP instead of packets. */
-export const served = { kraken: 1, kraken2: 2 } as const;
-export type ServedFormat = keyof typeof served;
-export const isServed = (name: string | undefined): name is ServedFormat =>
-  name !== undefined && Object.hasOwn(served, name);
 
 export interface ServeOptions {
   readonly to: string;

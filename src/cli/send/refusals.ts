@@ -6,7 +6,7 @@ import { planListening } from '../../receive/index.js';
 import { listenSettings } from '../../live/index.js';
 import { refuseGiven } from '../options/command.js';
 import type { FaultOptions } from './fault-options.js';
-import type { SimulationOptions } from './simulation.js';
+import type { SimulationOptions } from './simulation-fields.js';
 
 export const isCapture = (to: string): boolean => /\.pcap$/i.test(to);
 

@@ -1,4 +1,4 @@
-/** Options and source of a simulated sky to send. */
+/** A simulated sky to send. */
 import { nothingToClose } from '../../core/closing.js';
 import { instant, parseInstant } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
@@ -8,28 +8,7 @@ import { simulate } from '../../sky/simulate.js';
 import { planSimulation } from '../../sky/simulation-plan.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { chooseSources, chooseTelescope } from '../options/sky-options.js';
-import type { z } from 'zod';
-import { again } from '../../fields/index.js';
-import type { Options } from '../options/own.js';
-import * as shared from '../options/shared.js';
-
-const group = 'A simulated sky';
-/** Without --for and --seed, which also belong to sending. */
-export const simulationFields = {
-  telescope: again(shared.skyTelescope, { group }),
-  stations: again(shared.stations, { group }),
-  sources: again(shared.sources, { group }),
-  time: again(shared.time, { group, otherwise: 'now' }),
-  frequency: again(shared.frequency, { group, otherwise: "the telescope's own" }),
-  rate: again(shared.rate, { group, otherwise: "the telescope's own" }),
-  type: again(shared.type, { group }),
-  duration: again(shared.duration, { group, otherwise: '--for, or 1s' }),
-  noise: again(shared.noise, { group }),
-  perfect: again(shared.perfect, { group }),
-};
-export type SimulationOptions = Options<
-  z.ZodObject<typeof simulationFields & { seed: typeof shared.seed }>
-> & { readonly for?: number };
+import type { SimulationOptions } from './simulation-fields.js';
 
 const DEFAULT_S = 1;
 const FOR_EVER_S = 30 * 86_400;

@@ -1,0 +1,39 @@
+/** What corella recover does, loaded when it runs. */
+import { formatBytes } from '../../core/units.js';
+import { recover, type Recovered } from '../../formats/index.js';
+import { openTerminal } from '../report/terminal.js';
+import type { RecoverOptions } from '../recover.js';
+
+export async function run(path: string, { remove, overwrite, ...options }: RecoverOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const done = await recover(path, { remove, overwrite });
+  terminal.result(
+    {
+      recovered: done.map(({ path: to, from, integrations, outcome }) => ({
+        path: to,
+        from,
+        integrations,
+        outcome,
+      })),
+    },
+    done.length === 0 ? [`${path}: no killed run left anything here; nothing to do`] : done.map(lineOf),
+  );
+}
+
+function lineOf({ path, from, sizeBytes, integrations, outcome }: Recovered): string {
+  const size = formatBytes(sizeBytes);
+  const what = /\.(?:fil|sf)$/i.test(path) ? 'value' : /\.json$/i.test(path) ? 'description' : 'integration';
+  const count = `${integrations} ${what}${integrations === 1 ? '' : 's'}`;
+  switch (outcome) {
+    case 'recovered':
+      return `${path}: ${count} recovered`;
+    case 'whole already':
+      return `${path}: ${count}, whole`;
+    case 'nothing was finished':
+      return `${from}: no integration was finished; corella recover ${from} --remove takes its ${size} away`;
+    case 'removed':
+      return `${from}: removed, ${size}`;
+    case 'no visibilities':
+      return `${from}: only visibilities and beams can be recovered; corella recover ${from} --remove takes its ${size} away`;
+  }
+}
