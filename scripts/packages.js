@@ -22,12 +22,14 @@ rmSync(release, { recursive: true, force: true });
 mkdirSync(release, { recursive: true });
 for (const name of wanted) packLibrary(name);
 packProgram();
-for (const name of readdirSync(release)) if (name.endsWith('.tgz')) console.log(join('build', 'release', name));
+for (const name of readdirSync(release))
+  if (name.endsWith('.tgz')) console.log(join('build', 'release', name));
 
 /** @param {string} name */
 function packLibrary(name) {
   const target = targets[name];
-  if (!target) throw new Error(`no library can be made for ${name}: choose ${Object.keys(targets).join(' or ')}`);
+  if (!target)
+    throw new Error(`no library can be made for ${name}: choose ${Object.keys(targets).join(' or ')}`);
   const foreign = name !== here;
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'build-native.js')], {
     stdio: 'inherit',

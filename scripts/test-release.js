@@ -10,7 +10,9 @@ import { here } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const release = join(root, 'build', 'release');
-execFileSync(process.execPath, [join(root, 'scripts', 'packages.js'), '--target', here], { stdio: 'inherit' });
+execFileSync(process.execPath, [join(root, 'scripts', 'packages.js'), '--target', here], {
+  stdio: 'inherit',
+});
 const tarballs = readdirSync(release).filter((name) => name.endsWith('.tgz'));
 
 const packingS = childrenS();

@@ -14,7 +14,8 @@ function installed(written: string | undefined): { readonly from: string; readon
   const beside = join(modules, '@corella', `${process.platform}-${process.arch}`);
   mkdirSync(join(modules, 'corella'), { recursive: true });
   mkdirSync(beside, { recursive: true });
-  if (written !== undefined) writeFileSync(join(beside, 'package.json'), JSON.stringify({ version: written }));
+  if (written !== undefined)
+    writeFileSync(join(beside, 'package.json'), JSON.stringify({ version: written }));
   return { from: pathToFileURL(join(modules, 'corella', 'main.js')).href, beside };
 }
 

@@ -77,7 +77,9 @@ export async function run(folder: string, options: CollectOptions): Promise<void
               `${rates.merged} results in ${formatSeconds(rates.collectS)}: ${rates.jobsPerS.toFixed(1)} jobs a second, ${formatBytes(rates.bytesPerS)} a second`,
             ]
           : []),
-        ...(missingSamples > 0 ? [`${missingSamples} samples were missing; the weights are lower there`] : []),
+        ...(missingSamples > 0
+          ? [`${missingSamples} samples were missing; the weights are lower there`]
+          : []),
         ...railLines(saturated, Infinity),
         ...(backends.length > 1
           ? [
