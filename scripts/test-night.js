@@ -125,7 +125,7 @@ const summary = await runNight({
         align: 'utc',
         imaging: {
           everyS: INTEGRATION_S,
-          road: 'visibilities',
+          by: 'visibilities',
           weight: 'natural',
           image: { field: { kind: 'all-sky' }, kernelSize: 3 },
         },

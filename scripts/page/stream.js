@@ -70,7 +70,7 @@ async function stream({ pixels, everyMs }) {
           pixelSize: 2 / pixels,
           halfWidth: 1,
           unit: 'counts',
-          road: /** @type {const} */ ('visibilities'),
+          method: /** @type {const} */ ('visibilities'),
         },
         ...{ low: 0, high: 10, peak: 10, sources: [] },
       },

@@ -75,7 +75,7 @@ describe('the page, where numbers are missing', { skip }, () => {
       checked: 1,
       failed: 0,
     }));
-    page.state.roads = {
+    page.state.methods = {
       head: {
         topic: 'roads',
         shape: [3, pixels, pixels],

@@ -32,7 +32,7 @@ describe('before the process ends by a signal', () => {
     });
   });
 
-  it('one that fails keeps nobody else from its turn', async () => {
+  it('one that fails does not stop the others', async () => {
     const fails = "beforeEnding(() => { throw new Error('fell'); });";
     assert.deepEqual(await endOf(`${say('old')} ${fails} ${signalItself}`), {
       printed: 'old ',

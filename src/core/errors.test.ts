@@ -22,7 +22,7 @@ describe('refusals', () => {
     );
   });
 
-  it('leave out a remedy that nobody knows', () => {
+  it('leave out an unknown remedy', () => {
     const error = caught(() => refuse('here', 'it is so'));
     assert.equal(error.message, 'here: it is so');
     assert.equal(error.fix, undefined);

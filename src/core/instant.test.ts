@@ -57,7 +57,7 @@ describe('instants', () => {
     assert.equal(toDate(parseInstant('2026-06-21T04:00:00.5')).toISOString(), '2026-06-21T04:00:00.500Z');
   });
 
-  it('are told in any year the calendar has, and refused beyond', () => {
+  it('are written in any year the calendar has, and refused beyond', () => {
     assert.equal(parseInstant('2024-02-29').unixSeconds, 1_709_164_800);
     // 10,000-01-01 is day 2,932,897.
     assert.equal(formatInstant(instant(2_932_897 * 86_400), 0), '+010000-01-01T00:00:00Z');

@@ -40,7 +40,7 @@ describe('counts of products', () => {
     assert.deepEqual([...allProductCounts({ ...shape, ...settled })], [7, 7, 7, 7, 7, 7, 0, 0, 7, 0, 0, 0]);
   });
 
-  it('are told whole, flags applied', () => {
+  it('are given whole, flags applied', () => {
     const counts = countsCB(Float64Array.of(5, 5, 5), 1, 3);
     const productCounts = countsCBPP(Float64Array.of(5, 5, 5, 5, 1, 2, 3, 4, 5, 5, 5, 5), 1, 3, 2);
     const all = allProductCounts({

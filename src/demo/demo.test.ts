@@ -58,8 +58,8 @@ describe('the width of an array’s beam', () => {
     let k = at;
     while (row[k + 1] > peak / 2) k++;
     const half = k + (row[k] - peak / 2) / (row[k] - row[k + 1]) - at;
-    const told = beamPixels(telescope, sky.plan);
+    const predicted = beamPixels(telescope, sky.plan);
     // The beam of a disc is not Gaussian: they agree within a few per cent.
-    assert.ok(Math.abs(told / (2 * half) - 1) < 0.1, `told ${told}, measured ${2 * half}`);
+    assert.ok(Math.abs(predicted / (2 * half) - 1) < 0.1, `predicted ${predicted}, measured ${2 * half}`);
   });
 });

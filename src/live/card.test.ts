@@ -8,13 +8,13 @@ import { twoBoards } from '../receive/testing/trial-source.js';
 import { boards, madeBy, type LiveTrial } from './compare-testing.js';
 
 const trials: Readonly<Record<string, LiveTrial>> = {
-  'by visibilities': { ...boards, stream: twoBoards, road: 'visibilities', gains: 'random' },
-  directly: { ...boards, stream: twoBoards, road: 'direct' },
-  'without images': { ...boards, stream: twoBoards, road: 'none' },
+  'by visibilities': { ...boards, stream: twoBoards, by: 'visibilities', gains: 'random' },
+  directly: { ...boards, stream: twoBoards, by: 'direct' },
+  'without images': { ...boards, stream: twoBoards, by: 'none' },
   steered: {
     ...boards,
     stream: twoBoards,
-    road: 'visibilities',
+    by: 'visibilities',
     steered: { input: 7, fromSpectrum: 600 },
   },
 };
@@ -35,10 +35,7 @@ describe('a stream epoch on a card', () => {
       assert.deepEqual({ ...account, images: 0 }, { ...wanted.account, images: 0 });
       assert.deepEqual(integrations.map(withoutSums), wanted.integrations.map(withoutSums));
       const card = backend.meter.account();
-      assert.equal(
-        (card?.seconds.image ?? 0) >= 0 && card?.seconds.image !== undefined,
-        trial.road !== 'none',
-      );
+      assert.equal((card?.seconds.image ?? 0) >= 0 && card?.seconds.image !== undefined, trial.by !== 'none');
       assert.equal(card?.blocks, 4);
       await backend.close();
       assert.equal(held(), 0);

@@ -70,7 +70,7 @@ async function lengths(
       steering,
       imaging: {
         everyS,
-        road: 'visibilities',
+        by: 'visibilities',
         weight: 'natural',
         image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
       },
@@ -121,7 +121,7 @@ describe('gains that change in time', () => {
     return { gains: gainsCA(gains, 2, 2), solved: new Uint8Array(4).fill(1) };
   };
   const peaks = async (
-    road: 'visibilities' | 'direct',
+    by: 'visibilities' | 'direct',
     how: 'given' | 'steered' | 'none',
   ): Promise<number[]> => {
     const backend = await openBackend('reference');
@@ -137,7 +137,7 @@ describe('gains that change in time', () => {
         frequenciesHz,
         integrationS: 1,
         align: 'utc',
-        imaging: { everyS: 1, road, weight: 'natural', image, calibrated },
+        imaging: { everyS: 1, by, weight: 'natural', image, calibrated },
         steering:
           how === 'steered' ? new Steering({ flaggedInputs, integrationS: 1, calibrated }) : undefined,
       },
@@ -154,12 +154,12 @@ describe('gains that change in time', () => {
     return made;
   };
 
-  for (const road of ['visibilities', 'direct'] as const)
-    it(`calibrate each image by those of its middle: ${road}, given or steered`, async () => {
-      const plain = await peaks(road, 'none');
+  for (const by of ['visibilities', 'direct'] as const)
+    it(`calibrate each image by those of its middle: ${by}, given or steered`, async () => {
+      const plain = await peaks(by, 'none');
       assert.equal(plain.length, 3);
       for (const how of ['given', 'steered'] as const)
-        (await peaks(road, how)).forEach((peak, k) => {
+        (await peaks(by, how)).forEach((peak, k) => {
           // 1.5, 2.5 and 3.5 at the middles of the seconds.
           assert.ok(Math.abs((peak / plain[k]) * (1.5 + k) ** 2 - 1) < 1e-3, `${how}: image ${k}`);
         });

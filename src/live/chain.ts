@@ -143,7 +143,7 @@ function productsOf(
   // Summing and reading back millions of unused products costs a card more than the images.
   const isKept = backend.kind !== 'cuda' || settings.integrations !== 'none' || steering !== undefined;
   const others = isKept ? [kept] : [];
-  if (imaging.road === 'direct') {
+  if (imaging.by === 'direct') {
     const direct = prepareDirectProduct(front, {
       backend,
       telescope: settings.telescope,

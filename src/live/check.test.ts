@@ -25,16 +25,16 @@ async function spectra(): Promise<TimedSpectra> {
 const image = { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 5 } as const;
 
 describe('a check against the reference', () => {
-  it('finds the same sums, and the two roads together', async () => {
+  it('finds the same sums, and both imaging methods', async () => {
     const check = new LiveCheck({ backend: reference, telescope, frequenciesHz, everyS: 60, image });
     const passing = await spectra();
     await check.look(passing);
     await check.settled();
     const first = check.latest;
-    assert.ok(first?.roads);
+    assert.ok(first?.methods);
     // 4 stations: 10 pairs of 4 products
     assert.deepEqual([first.products, first.samples, first.differing, first.exact], [40, 20, 0, true]);
-    assert.ok(first.roads.difference < 1e-3, `${first.roads.difference}`);
+    assert.ok(first.methods.difference < 1e-3, `${first.methods.difference}`);
     // the minute is not over
     await check.look(passing);
     assert.deepEqual([check.latest, check.checked, check.failed], [first, 1, 0]);
@@ -49,7 +49,7 @@ describe('a check against the reference', () => {
     await check.look(await spectra());
     await check.settled();
     assert.equal(check.checked, 1);
-    assert.ok(Number.isFinite(check.latest?.roads?.difference));
+    assert.ok(Number.isFinite(check.latest?.methods?.difference));
     await check.close();
   });
   it('tells a machine that computes one value wrong', async () => {

@@ -39,7 +39,7 @@ interface Checked {
   /** Relative to the largest sum. */
   readonly largest: number;
   readonly exact: boolean;
-  readonly roads?: {
+  readonly methods?: {
     readonly visibilities: SkyImage;
     readonly direct: SkyImage;
     /** Relative to the brightest pixel. */
@@ -140,7 +140,7 @@ export class LiveCheck {
         await this.correlate(this.reference, spectra, shape, closers),
       ];
       const differences = compare(ours.integration, truth.integration, type);
-      const roads = this.settings.image && (await this.roads(ours, time, channel, closers));
+      const methods = this.settings.image && (await this.methods(ours, time, channel, closers));
       return {
         time,
         atMs: performance.now(),
@@ -148,7 +148,7 @@ export class LiveCheck {
         products: ours.integration.visibilities.length / 2,
         ...differences,
         exact: type !== 'cf32',
-        ...(roads && { roads }),
+        ...(methods && { methods }),
       };
     } finally {
       await closers.close();
@@ -183,12 +183,12 @@ export class LiveCheck {
   }
 
   /** Images the same spectra from visibilities and directly. */
-  private async roads(
+  private async methods(
     { integration, spectra }: { readonly integration: Integration; readonly spectra: SpectraBlock },
     time: Instant,
     channel: number,
     closers: Closers,
-  ): Promise<Checked['roads']> {
+  ): Promise<Checked['methods']> {
     const { backend, telescope, frequenciesHz } = this.settings;
     if (!this.settings.image) return undefined;
     const image = (this.image ??= withCentre(telescope, frequenciesHz, this.settings.image));

@@ -20,7 +20,7 @@ export interface Made {
 }
 
 export interface LiveTrial extends Trial {
-  readonly road: 'visibilities' | 'direct' | 'none';
+  readonly by: 'visibilities' | 'direct' | 'none';
   readonly everyS: number;
   readonly integrationS: number;
   readonly gains?: 'random';
@@ -45,11 +45,11 @@ async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettin
   const solved = Uint8Array.from({ length: channels * inputs }, () => (random.below(10) > 0 ? 1 : 0));
   const gains = Float64Array.from({ length: 2 * channels * inputs }, () => 0.5 + random.uniform());
   const imaging: LiveImaging | undefined =
-    trial.road === 'none'
+    trial.by === 'none'
       ? undefined
       : {
           everyS: trial.everyS,
-          road: trial.road,
+          by: trial.by,
           method: 'flat',
           weight: trial.weight ?? 'natural',
           image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 5 },

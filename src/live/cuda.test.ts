@@ -11,49 +11,49 @@ import { boards, madeBy, type LiveTrial } from './compare-testing.js';
 const tolerances = { visibilities: 1e-9, direct: 1e-3, none: 0 } as const;
 
 const trials: Readonly<Record<string, LiveTrial>> = {
-  'boards, by visibilities': { ...boards, stream: twoBoards, road: 'visibilities' },
+  'boards, by visibilities': { ...boards, stream: twoBoards, by: 'visibilities' },
   'boards, by visibilities, uniform weight, with gains and flags': {
     ...boards,
     stream: twoBoards,
-    road: 'visibilities',
+    by: 'visibilities',
     weight: 'uniform',
     gains: 'random',
     flagged: [3, 10, 11],
   },
-  'boards, directly, with gains': { ...boards, stream: twoBoards, road: 'direct', gains: 'random' },
-  'boards, directly, nothing missing': { ...boards, stream: twoBoards, road: 'direct', missingPercent: 0 },
+  'boards, directly, with gains': { ...boards, stream: twoBoards, by: 'direct', gains: 'random' },
+  'boards, directly, nothing missing': { ...boards, stream: twoBoards, by: 'direct', missingPercent: 0 },
   'boards, by visibilities, interference taken': {
     ...boards,
     stream: twoBoards,
-    road: 'visibilities',
+    by: 'visibilities',
     flagged: [3],
     kurtosis: { spectraPerWindow: 50, sigmas: 5 },
   },
   'boards, directly, interference taken': {
     ...boards,
     stream: twoBoards,
-    road: 'direct',
+    by: 'direct',
     gains: 'random',
     kurtosis: { spectraPerWindow: 50, sigmas: 5 },
   },
   'boards, by visibilities, steered': {
     ...boards,
     stream: twoBoards,
-    road: 'visibilities',
+    by: 'visibilities',
     gains: 'random',
     steered: { input: 7, fromSpectrum: 600 },
   },
   'boards, directly, steered': {
     ...boards,
     stream: twoBoards,
-    road: 'direct',
+    by: 'direct',
     steered: { input: 7, fromSpectrum: 600 },
   },
-  'boards, no images, flags': { ...boards, stream: twoBoards, road: 'none', flagged: [4, 5] },
+  'boards, no images, flags': { ...boards, stream: twoBoards, by: 'none', flagged: [4, 5] },
   'antennas with heaps of 16 spectra, which cuts divide': {
     ...boards,
     stream: fourAntennas,
-    road: 'visibilities',
+    by: 'visibilities',
     slotsPerBlock: 20,
   },
 };
@@ -99,12 +99,12 @@ function onCard(): void {
           for (let at = c * size; at < (c + 1) * size; at++) {
             assert.equal(Number.isNaN(found.image[at]), Number.isNaN(image[at]), `pixel ${at} is NaN in one`);
             if (Number.isNaN(image[at])) continue;
-            const by = trial.road === 'direct' ? 1 / correction[at % correction.length] : 1;
+            const by = trial.by === 'direct' ? 1 / correction[at % correction.length] : 1;
             largest = Math.max(largest, Math.abs(image[at]) * by);
             worst = Math.max(worst, Math.abs(found.image[at] - image[at]) * by);
           }
           assert.ok(
-            worst <= tolerances[trial.road] * largest,
+            worst <= tolerances[trial.by] * largest,
             `image ${k}, channel ${c} differs by ${worst / largest}`,
           );
         }

@@ -8,7 +8,7 @@ describe('a disk', () => {
   const small = { integrationS: 10, stations: 4, channels: 4, polarisations: 2 };
   const out = join(tmpdir(), 'night.uvh5');
 
-  it('that an hour would fill is refused before the night, and told by how much', async () => {
+  it('that an hour would fill is refused before the observation, and by how much', async () => {
     // 2¹⁹ pairs, 2¹² channels, 4 products, 13 bytes, a thousand times a second.
     const large = { integrationS: 0.001, stations: 1023, channels: 4096, polarisations: 2, out };
     await assert.rejects(checkDisk(large), /would take .*, and the disk of .* has .* left/);

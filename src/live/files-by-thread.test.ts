@@ -60,11 +60,11 @@ async function read(name: string): Promise<Integration[]> {
 
 describe('files by a thread of their own', () => {
   it('hold what the main thread would write, and tell the same', async () => {
-    const told: Record<string, FileEvent['kind'][]> = { thread: [], plain: [] };
+    const events: Record<string, FileEvent['kind'][]> = { thread: [], plain: [] };
     const note =
       (who: string) =>
       ({ kind }: FileEvent): void => {
-        told[who].push(kind);
+        events[who].push(kind);
       };
     const ours = openFilesByThread(await settingsFor('thread.uvh5'), note('thread'));
     const plain = new FilesByTime(await settingsFor('plain.uvh5'), note('plain'));
@@ -75,7 +75,7 @@ describe('files by a thread of their own', () => {
     for (const files of [ours, plain]) await files.close();
     await ours.end?.();
     assert.deepEqual(await read('thread.uvh5'), await read('plain.uvh5'));
-    assert.deepEqual(told.thread, told.plain);
+    assert.deepEqual(events.thread, events.plain);
     assert.deepEqual(ours.paths, [join(folder, 'thread.uvh5')]);
     assert.deepEqual([ours.written, ours.unwritten], [3, 0]);
   });
@@ -102,18 +102,18 @@ describe('files by a thread of their own', () => {
 });
 
 describe('files that are taken away while they are written', () => {
-  const begin = async (place: string): Promise<{ files: FilesByTime; told: FileEvent[] }> => {
+  const begin = async (place: string): Promise<{ files: FilesByTime; events: FileEvent[] }> => {
     await mkdir(join(folder, place));
-    const told: FileEvent[] = [];
-    const files = new FilesByTime(await settingsFor(`${place}/v.uvh5`), (event) => told.push(event));
+    const events: FileEvent[] = [];
+    const files = new FilesByTime(await settingsFor(`${place}/v.uvh5`), (event) => events.push(event));
     for (let n = 0; n < 3; n++) await files.append(integration(n));
-    return { files, told };
+    return { files, events };
   };
-  const kinds = (told: readonly FileEvent[]): unknown[] =>
-    told.map(({ kind, integrations }) => [kind, integrations]);
+  const kinds = (events: readonly FileEvent[]): unknown[] =>
+    events.map(({ kind, integrations }) => [kind, integrations]);
 
-  it('with their folder: told, what was in them counts as lost, a new one begins when the folder is back', async () => {
-    const { files, told } = await begin('removed');
+  it('with their folder: reported, what was in them counts as lost, a new one begins when the folder is back', async () => {
+    const { files, events } = await begin('removed');
     await rm(join(folder, 'removed'), { recursive: true });
     for (let n = 3; n < 5; n++) await files.append(integration(n));
     assert.deepEqual([files.written, files.unwritten], [0, 5]);
@@ -121,7 +121,7 @@ describe('files that are taken away while they are written', () => {
     for (let n = 5; n < 7; n++) await files.append(integration(n));
     await files.close();
     assert.deepEqual([files.written, files.unwritten], [2, 5]);
-    assert.deepEqual(kinds(told), [
+    assert.deepEqual(kinds(events), [
       ['opened', 0],
       ['gone', 3],
       ['gone', 0],
@@ -134,7 +134,7 @@ describe('files that are taken away while they are written', () => {
   });
 
   it('cut by another program: what was in them counts as lost, and a new one begins', async () => {
-    const { files, told } = await begin('cut');
+    const { files, events } = await begin('cut');
     await truncate(join(folder, 'cut', 'v.uvh5'), 1000);
     for (let n = 3; n < 6; n++) await files.append(integration(n));
     // The integration during which the failure was noticed is lost too.
@@ -143,13 +143,13 @@ describe('files that are taken away while they are written', () => {
     await truncate(join(folder, 'cut', second), 1000);
     await files.close();
     assert.deepEqual([files.paths, files.written, files.unwritten], [[], 0, 6]);
-    assert.deepEqual(kinds(told), [
+    assert.deepEqual(kinds(events), [
       ['opened', 0],
       ['gone', 3],
       ['opened', 0],
       ['gone', 2],
     ]);
-    assert.match(told[1].why ?? '', /was truncated by another program .* 1000 bytes are left of \d{4,}/);
+    assert.match(events[1].why ?? '', /was truncated by another program .* 1000 bytes are left of \d{4,}/);
     assert.equal(
       (await stat(join(folder, 'cut', 'v.uvh5'))).size,
       1000,
@@ -158,11 +158,11 @@ describe('files that are taken away while they are written', () => {
   });
 
   it('at the very end', async () => {
-    const { files, told } = await begin('late');
+    const { files, events } = await begin('late');
     await rm(join(folder, 'late', 'v.uvh5'));
     await files.close();
     assert.deepEqual([files.paths, files.written, files.unwritten], [[], 0, 3]);
-    assert.deepEqual(kinds(told.slice(1)), [['gone', 3]]);
+    assert.deepEqual(kinds(events.slice(1)), [['gone', 3]]);
   });
 
   it('another in its place is left alone', async () => {
@@ -175,11 +175,11 @@ describe('files that are taken away while they are written', () => {
   });
 
   it('moved: whole where they are, and named there', { skip: process.platform !== 'linux' }, async () => {
-    const { files, told } = await begin('moved');
+    const { files, events } = await begin('moved');
     await rename(join(folder, 'moved', 'v.uvh5'), join(folder, 'elsewhere.uvh5'));
     await files.append(integration(3));
     await files.close();
-    assert.deepEqual(kinds(told.slice(1)), [
+    assert.deepEqual(kinds(events.slice(1)), [
       ['moved', 3],
       ['opened', 0],
       ['closed', 1],

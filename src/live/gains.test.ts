@@ -68,7 +68,7 @@ function heard(): Integration {
 }
 
 async function solve(model?: LiveGainsSettings['model']): Promise<Solved | string> {
-  let told: Solved | string = 'nothing';
+  let outcome: Solved | string = 'nothing';
   const steering = new Steering({ flaggedInputs: new Uint8Array(STATIONS), integrationS: 1 });
   const every: IntegrationClock = { cutAfter: (index) => 100 * (Math.floor(index / 100) + 1) };
   steering.follow(
@@ -84,7 +84,7 @@ async function solve(model?: LiveGainsSettings['model']): Promise<Solved | strin
       frequenciesHz: Float64Array.of(FREQUENCY_HZ),
       // eslint-disable-next-line @typescript-eslint/require-await
       async *blocks() {
-        assert.fail('nobody reads it');
+        assert.fail('not read');
       },
       close: nothingToClose,
     },
@@ -105,17 +105,17 @@ async function solve(model?: LiveGainsSettings['model']): Promise<Solved | strin
     steering,
     {
       solved: (solved) => {
-        told = solved;
+        outcome = solved;
       },
       failed: (why) => {
-        told = why;
+        outcome = why;
       },
     },
   );
   gains.solve({ at: START, tick: 0n });
   await gains.integration(heard());
   await gains.close();
-  return told;
+  return outcome;
 }
 
 describe('gains while a night runs', () => {

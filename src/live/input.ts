@@ -117,7 +117,7 @@ async function openStreams(
     if (isRtl && options[field] !== undefined && options[field] !== own)
       refuse(`source.${field}`, `is ${options[field]}, and rtl_tcp sends ${own}`, 'leave it out');
   const telescope = named ?? described?.telescope;
-  const told = <Value>(value: Value | undefined, what: string, fix: string): Value =>
+  const required = <Value>(value: Value | undefined, what: string, fix: string): Value =>
     value ?? refuse(origins[0], `a stream does not say ${what}`, `${fix}, or describe it with source.meta`);
   const inputs =
     options.inputs ??
@@ -128,15 +128,15 @@ async function openStreams(
   const start = options.start === undefined ? undefined : parseInstant(options.start, 'source.start');
   const polarisations = options.polarisations ?? described?.polarisations ?? telescope?.polarisations ?? 1;
   const description: StreamDescription = {
-    type: told(
+    type: required(
       options['sample-type'] ?? (isRtl ? 'cu8' : described?.type),
       'what its samples are',
       'give source.sample-type, like cu8',
     ),
-    inputs: told(inputs, 'how many inputs it holds', 'give source.inputs'),
+    inputs: required(inputs, 'how many inputs it holds', 'give source.inputs'),
     polarisations,
-    sampleRateHz: told(options.rate ?? described?.sampleRateHz, 'its sample rate', 'give source.rate'),
-    centreFrequencyHz: told(
+    sampleRateHz: required(options.rate ?? described?.sampleRateHz, 'its sample rate', 'give source.rate'),
+    centreFrequencyHz: required(
       options.frequency ?? described?.centreFrequencyHz,
       'its frequency',
       'give source.frequency',

@@ -72,7 +72,7 @@ function said(looks: readonly Came[]): string[][] {
 const WHOLE: Came = { placed: [1000, 1000] };
 
 describe('losses of a night', () => {
-  it('are told when they begin and when they are over', () => {
+  it('are reported when they begin and when they are over', () => {
     const lost: Came = { placed: [900, 1000], missing: [100, 0] };
     assert.deepEqual(said([WHOLE, WHOLE, lost, lost, lost, WHOLE, WHOLE, WHOLE, WHOLE]), [
       [],
@@ -107,7 +107,7 @@ describe('losses of a night', () => {
     assert.match(lines[8][0], /400 were missing in 40.0 s/);
   });
 
-  it('are told of packets that came and are in no sum, by what they were', () => {
+  it('are reported for packets that came and were not used, by kind', () => {
     const odd: Came = { placed: [500, 500], others: { invalid: 900, unknown_source: 100, control: 3 } };
     assert.deepEqual(said([WHOLE, WHOLE, odd, WHOLE, WHOLE, WHOLE]), [
       [],
@@ -121,7 +121,7 @@ describe('losses of a night', () => {
     ]);
   });
 
-  it('are told where nothing comes at all', () => {
+  it('are reported where nothing comes at all', () => {
     const nothing: Came = { placed: [0, 0] };
     assert.deepEqual(
       said([WHOLE, WHOLE, nothing, nothing, nothing, { placed: [500, 500], missing: [3500, 3500] }, WHOLE]),

@@ -14,7 +14,7 @@ const eda2 = await loadTelescope('eda2');
 const frequenciesHz = Float64Array.of(100e6, 100.1e6);
 const imaging: LiveImaging = {
   everyS: 1,
-  road: 'visibilities',
+  by: 'visibilities',
   weight: 'natural',
   image: { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 },
 };
@@ -87,18 +87,18 @@ describe('how live images are made', () => {
       /takes 7\.0 s here.*off by up to \d+\.\d % of a source.*less often, like 14s/,
     );
     await assert.rejects(
-      chooseMethod(asked(arrayOf(0, 3)), { ...imaging, road: 'direct' }, slow),
+      chooseMethod(asked(arrayOf(0, 3)), { ...imaging, by: 'direct' }, slow),
       /off by up to \d+ % of a source|kernels are \d+ % wrong/,
     );
   });
 
   it('directly, with the bound on their error', async () => {
-    const { chosen } = await chooseMethod(asked(arrayOf(10, 0)), { ...imaging, road: 'direct' }, slow);
+    const { chosen } = await chooseMethod(asked(arrayOf(10, 0)), { ...imaging, by: 'direct' }, slow);
     assert.equal(chosen.method, 'direct');
     assert.ok(chosen.predictedErrorAbove10Deg < 5e-3);
   });
 
-  const direct: LiveImaging = { ...imaging, road: 'direct' };
+  const direct: LiveImaging = { ...imaging, by: 'direct' };
   const flat = arrayOf(10, 0);
 
   it('which may take half of the time, are reported beyond, and refused beyond all of it', async () => {

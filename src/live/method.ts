@@ -58,7 +58,7 @@ export async function chooseMethod(
   const timed = { ...asked, telescope };
   // Bounds do not depend on the instant.
   const frame = skyFrame(telescope.site, START);
-  if (imaging.road === 'direct') {
+  if (imaging.by === 'direct') {
     const image = withCentre(telescope, frequenciesHz, imaging.image);
     const error = checkDirectImages({ telescope, frequenciesHz }, frame, image);
     const made = { ...imaging, image };

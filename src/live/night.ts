@@ -173,7 +173,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
             if (isKept) await files?.append(keep ? takeChannels(integration, keep) : integration);
           },
           beforeGain: (integration) => {
-            if (look?.(integration) === 'told') look = undefined;
+            if (look?.(integration) === 'reported') look = undefined;
           },
           image: async (sky) => {
             onImage(sky.start, sky.durationS);
@@ -284,7 +284,7 @@ function lookAtRounding(
   source: Source,
   live: LiveSettings,
   onEvent: NightSettings['onEvent'],
-): ((integration: Integration) => 'told' | 'fine') | undefined {
+): ((integration: Integration) => 'reported' | 'fine') | undefined {
   const front = frontOf(source, live);
   const { type } = spectraOfFront(front);
   if (front.source.kind !== 'voltages' || type === 'cf32') return undefined;
@@ -294,6 +294,6 @@ function lookAtRounding(
     const rounded = watch.found();
     if (!rounded || rounded.weak === 0) return 'fine';
     onEvent({ kind: 'weak', rounded, type });
-    return 'told';
+    return 'reported';
   };
 }

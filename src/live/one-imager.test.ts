@@ -93,10 +93,10 @@ function directionAt(axes: TangentAxes, column: number, row: number, pixelSize: 
 /** The largest difference of XX from Σ V e^(−2πi …) over all ordered pairs, over the peak. */
 async function errorOf(telescope: Telescope, autos: 'include' | 'leave-out'): Promise<number> {
   const places = stationPositions(telescope);
-  const road = { backend: openReference(), telescope, frequenciesHz: Float64Array.of(FREQUENCY_HZ) };
+  const setup = { backend: openReference(), telescope, frequenciesHz: Float64Array.of(FREQUENCY_HZ) };
   const sky = await imageIntegration(
     integrationOf(telescope),
-    { ...road, weight: 'natural', autos },
+    { ...setup, weight: 'natural', autos },
     { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 },
   );
   const { pixels, pixelSize, axes } = sky.plan;
@@ -194,10 +194,10 @@ async function flatImage(
     const phase = phaseTo(places[i], source) - phaseTo(places[j], source);
     return { re: Math.cos(phase), im: Math.sin(phase) };
   });
-  const road = { backend: openReference(), telescope, frequenciesHz: Float64Array.of(FREQUENCY_HZ) };
+  const setup = { backend: openReference(), telescope, frequenciesHz: Float64Array.of(FREQUENCY_HZ) };
   return imageIntegration(
     integration,
-    { ...road, weight: 'natural', autos: 'include', method: 'flat' },
+    { ...setup, weight: 'natural', autos: 'include', method: 'flat' },
     image,
   );
 }
@@ -205,16 +205,16 @@ async function flatImage(
 /** Live data, if gridding in u, v and w would be too slow; direct images of recordings have the same check. */
 describe('direct images and those in the plane of the stations are within their bound, or refused', () => {
   const found: Record<'direct' | 'visibilities', string[]> = { direct: [], visibilities: [] };
-  for (const road of ['direct', 'visibilities'] as const)
+  for (const by of ['direct', 'visibilities'] as const)
     for (const { heights, slope } of arrays)
-      it(`${road}, heights of ${heights} wavelengths rms, a slope of ${slope}°`, async () => {
+      it(`, heights of ${heights} wavelengths rms, a slope of ${slope}°`, async () => {
         const telescope = arrayOf(heights, slope);
         const places = stationPositions(telescope);
         const spectra = { type: 'ci8', grid: { start: START, spectrumRateHz: 1000 } } as const;
         const frequenciesHz = Float64Array.of(FREQUENCY_HZ);
         const asked = { ...spectra, telescope, frequenciesHz, data: 'arrive' } as const;
         const image = { field: { kind: 'all-sky' }, kernelSize: 5, pixels: 64 } as const;
-        const imaging = { everyS: 0.1, road, weight: 'natural', image } as const;
+        const imaging = { everyS: 0.1, by, weight: 'natural', image } as const;
         const name = `${heights} ${slope}`;
         const { imaging: with_, chosen } = await chooseMethod(
           { ...asked, backend: openReference() },
@@ -226,13 +226,13 @@ describe('direct images and those in the plane of the stations are within their 
           return { imaging: undefined, chosen: undefined };
         });
         if (!with_) return;
-        found[road].push(name);
+        found[by].push(name);
         for (const source of [
           [52, 70],
           [25, 250],
           [7, 130],
         ].map(([alt, az]) => directionFromAltAz(alt, az))) {
-          const make = road === 'direct' ? directImage : flatImage;
+          const make = by === 'direct' ? directImage : flatImage;
           const error = errorOfSource(await make(telescope, with_.image, source, places), places, source);
           assert.ok(error <= chosen.predictedError, `${error}, ${chosen.predictedError} predicted`);
         }

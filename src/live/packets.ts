@@ -194,7 +194,7 @@ function eventLine({ kind, session, startTick, start }: ReceiveEvent): string {
   switch (kind) {
     case 'session':
       return `the senders' clocks were set anew: session ${session}`;
-    case 'untold':
+    case 'untimed':
       return `session ${session} is left out: its time is unknown after a restart; ${fix}`;
     case 'undated':
       return `session ${session} is left out: with this source.epoch its tick ${startTick} is in no calendar; ${fix}`;

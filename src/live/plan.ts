@@ -209,7 +209,7 @@ export const imagingOf = (
   calibrated: LiveImaging['calibrated'],
 ): LiveImaging => ({
   everyS: images.every ?? 1,
-  road: images.method ?? 'visibilities',
+  by: images.method ?? 'visibilities',
   weight: plainWeights(images),
   calibrated,
   rules,

@@ -327,7 +327,7 @@ export class Further {
     const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
     const { steering, backend, telescope, flaggedInputs } = live;
     const composed: ComposedProduct =
-      imaging.road === 'direct'
+      imaging.by === 'direct'
         ? {
             from: 'spectra',
             clock,

@@ -19,8 +19,8 @@ const streams: readonly StreamPlan[] = [
 
 describe('a rehearsal', () => {
   for (const stream of streams)
-    for (const road of ['visibilities', 'direct'] as const)
-      it(`of ${stream.format} makes an image of silence by ${road}, and an integration`, async () => {
+    for (const by of ['visibilities', 'direct'] as const)
+      it(`of ${stream.format} makes an image of silence by ${by}, and an integration`, async () => {
         const backend = await openBackend('reference', {});
         try {
           const band = bandOf(stream);
@@ -42,7 +42,7 @@ describe('a rehearsal', () => {
             align: 'utc',
             imaging: {
               everyS: 0.1,
-              road,
+              by,
               weight: 'natural',
               image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
             },

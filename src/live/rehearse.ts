@@ -6,7 +6,7 @@ import type { Source } from '../core/sources.js';
 import { runSession } from './chain.js';
 import type { LiveSettings } from './settings.js';
 
-const nobody = (): Promise<void> => Promise.resolve();
+const ignore = (): Promise<void> => Promise.resolve();
 
 export async function rehearse(silence: Source, settings: LiveSettings): Promise<void> {
   // Statistics of zeros are not counted.
@@ -17,5 +17,5 @@ export async function rehearse(silence: Source, settings: LiveSettings): Promise
     flags: flags && { ...flags, tally: undefined },
     further: undefined,
   };
-  await runSession(silence, uncounted, { integration: nobody, image: nobody, noImage: () => undefined });
+  await runSession(silence, uncounted, { integration: ignore, image: ignore, noImage: () => undefined });
 }

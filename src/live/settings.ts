@@ -23,7 +23,7 @@ import type { Telescope } from '../telescope/telescope.js';
 export interface LiveImaging {
   /** From one image to the next. */
   readonly everyS: number;
-  readonly road: 'visibilities' | 'direct';
+  readonly by: 'visibilities' | 'direct';
   /** For images from visibilities, as chosen by method.ts; by default `w-term`. */
   readonly method?: 'w-term' | 'flat';
   readonly weight: 'natural' | 'uniform';

@@ -149,7 +149,7 @@ describe('steering', () => {
       [0, 0, 1, 1, 1],
     );
   });
-  it('leaves flagged inputs out of the direct road, gains or none', () => {
+  it('leaves flagged inputs out of the direct images, gains or none', () => {
     const steering = begun();
     const at = parseInstant('2026-06-21T04:00:00Z');
     steering.flags.set(at, Uint8Array.of(1, 0));

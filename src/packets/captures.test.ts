@@ -255,8 +255,10 @@ describe('captures', { skip: skipCaptures }, () => {
         const sound = datagram.slice();
         // The highest bit of the frame's first word; the word is little-endian, so this is its fourth byte.
         if (marked) sound[datagram.length - 4032 + 3] &= 0x7f;
-        const told = format.decode(datagram, plan);
-        assert.ok(!marked || (told !== 'control' && 'refused' in told && told.refused === 'invalid'));
+        const decoded = format.decode(datagram, plan);
+        assert.ok(
+          !marked || (decoded !== 'control' && 'refused' in decoded && decoded.refused === 'invalid'),
+        );
         const facts = format.decode(sound, plan);
         if (facts === 'control' || 'refused' in facts) assert.fail(JSON.stringify(facts));
         assert.deepEqual([facts.sender, facts.session], [thread, 50n]);

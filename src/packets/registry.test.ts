@@ -53,9 +53,9 @@ describe('packet formats', () => {
       }
       assert.ok('options' in guess);
       const { tickRateHz, ...found } = format.plan(guess.options);
-      const { tickRateHz: told, ...expected } = plan;
+      const { tickRateHz: rate, ...expected } = plan;
       assert.deepEqual(found, expected);
-      if (tickRateHz) assert.deepEqual(tickRateHz, told);
+      if (tickRateHz) assert.deepEqual(tickRateHz, rate);
     });
 
     it(`${plan.format}: ten thousand damaged packets, none of which throws`, () => {

@@ -7,13 +7,13 @@ export interface Outcome {
   readonly text: string;
 }
 
-const told = new Set<(outcome: Outcome) => void>();
+const listeners = new Set<(outcome: Outcome) => void>();
 /** Registers the display of outcomes. */
 export const onOutcome = (listener: (outcome: Outcome) => void): void => {
-  told.add(listener);
+  listeners.add(listener);
 };
 const tell = (outcome: Outcome): Outcome => {
-  for (const listener of told) listener(outcome);
+  for (const listener of listeners) listener(outcome);
   return outcome;
 };
 

@@ -12,7 +12,7 @@ import type {
   MachineRow,
   NightView,
   PlanView,
-  RoadsHead,
+  MethodsHead,
   SendersView,
   SkyHead,
   Status,
@@ -46,7 +46,7 @@ export interface Said extends Record<Topic, unknown> {
   readonly night: NightView;
   readonly alarms: readonly Alarm[];
   readonly journal: readonly JournalEntry[];
-  readonly roads: Numbers<RoadsHead>;
+  readonly methods: Numbers<MethodsHead>;
   readonly machines: readonly MachineRow[];
 }
 type Listener = (value: unknown) => void;

@@ -77,7 +77,7 @@ export const timeImages = (
         integrations: 'none',
         imaging: {
           everyS,
-          road: method,
+          by: method,
           method: 'flat',
           weight: 'natural',
           image: { pixels, field, kernelSize },

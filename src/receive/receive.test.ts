@@ -143,7 +143,7 @@ for (const by of ['typescript', ...native] as const)
           onEvent: ({ kind }) => {
             answers.push(kind);
             // Tick 10, the first of the next block, was at 05:00 UTC.
-            if (kind !== 'untold') return;
+            if (kind !== 'untimed') return;
             const { at, tick } = reception.tellEpoch(10n, parseInstant('2026-06-01T05:00:00Z'));
             answers.push(tick, formatInstant(at, 9));
           },
@@ -162,7 +162,7 @@ for (const by of ['typescript', ...native] as const)
           '10 05:00:00.000000Z',
           '20 05:00:00.000400Z',
         ]);
-        assert.deepEqual(answers, ['session', 'untold', 10n, '2026-06-01T05:00:00.000000000Z']);
+        assert.deepEqual(answers, ['session', 'untimed', 10n, '2026-06-01T05:00:00.000000000Z']);
         assert.equal(reception.account().untimedBlocks, 1);
         await reception.close();
       }));
@@ -189,7 +189,7 @@ for (const by of ['typescript', ...native] as const)
         );
         assert.deepEqual(events, [
           { kind: 'session', session: 1, startTick: 0n },
-          { kind: 'untold', session: 1, startTick: 0n },
+          { kind: 'untimed', session: 1, startTick: 0n },
         ]);
         assert.deepEqual([account.resyncs, account.untimedBlocks], [1, 2]);
         // The wall clock is the capture's: 1 780 000 000.00004 s.
@@ -268,15 +268,15 @@ for (const by of ['typescript', ...native] as const)
           ],
         );
         assert.deepEqual(
-          events.filter((one) => one.startsWith('untold')),
-          ['untold 1', 'untold 2'],
+          events.filter((one) => one.startsWith('untimed')),
+          ['untimed 1', 'untimed 2'],
         );
         assert.equal(account.untimedBlocks, 4);
       }));
 
     it('a given time that contradicts the packets is refused, and both are stated', () =>
       inTemporaryFolder('receive', async (folder) => {
-        const told = snap2.plan({
+        const withTime = snap2.plan({
           signals: 2,
           signalsPerPacket: 2,
           channels: 2,
@@ -287,13 +287,13 @@ for (const by of ['typescript', ...native] as const)
         const packets = Array.from({ length: 20 }, (_, tick) =>
           snap2.encode(
             { tick: BigInt(tick), sender: 0, fragment: 0, session: 1_780_000_000n },
-            new Uint8Array(told.cellBytes).fill(0x11),
-            told,
+            new Uint8Array(withTime.cellBytes).fill(0x11),
+            withTime,
           ),
         );
         const from = { capture: await captureOf(folder, packets) };
         const begin = (epoch: EpochSetting): ReturnType<typeof received> =>
-          received({ ...settings, stream: told, by, from, epoch });
+          received({ ...settings, stream: withTime, by, from, epoch });
         const at = instant(1_780_000_000);
         for (const epoch of [{ from: 'operator', at }, { from: 'clock' }, { from: 'packet' }] as const)
           assert.equal((await begin(epoch)).seen.length, 2);
@@ -303,7 +303,7 @@ for (const by of ['typescript', ...native] as const)
         );
         const late = { capture: await captureOf(folder, packets, () => 60) };
         await assert.rejects(
-          received({ ...settings, stream: told, by, from: late, epoch: { from: 'clock' } }),
+          received({ ...settings, stream: withTime, by, from: late, epoch: { from: 'clock' } }),
           /source\.epoch: clock makes tick 0 .*20:27:40.*20:26:40/,
         );
       }));

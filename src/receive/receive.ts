@@ -92,11 +92,11 @@ export interface ReadyToListen {
 /** An event for the operator. */
 export interface ReceiveEvent {
   /**
-   * `session`: the senders' clocks jumped and were followed. `untold`: a session is skipped because its time is
+   * `session`: the senders' clocks jumped and were followed. `untimed`: a session is skipped because its time is
    * unknown. `undated`: a session is skipped because its time is outside the calendar. `far`: the first session is over
    * a day from the wall clock.
    */
-  readonly kind: 'session' | 'untold' | 'undated' | 'far';
+  readonly kind: 'session' | 'untimed' | 'undated' | 'far';
   readonly session: number;
   readonly startTick: bigint;
   /** If its time is known. */
@@ -233,7 +233,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           first.release();
         } else {
           waiting = { session, nextTick: lastTick ?? startTick };
-          settings.onEvent?.({ kind: epochKnown ? 'undated' : 'untold', session, startTick });
+          settings.onEvent?.({ kind: epochKnown ? 'undated' : 'untimed', session, startTick });
           untimedBlocks++;
           first.release();
         }

@@ -75,7 +75,7 @@ describe('senders', () => {
     assert.match(book.view()?.senders[1].verdict ?? '', /silent/);
     assert.match(book.view()?.senders[0].verdict ?? '', /whole/);
   });
-  it('nobody is silent after the end of a capture, and all of it is judged', () => {
+  it('no sender is silent after the end of a capture, and all of it is tested', () => {
     const book = new SendersBook(undefined, 'capture');
     const rows = account([
       [100, 0],
@@ -228,8 +228,8 @@ describe('alarms', () => {
     );
   });
   it('keep their beginning, go by themselves, and are seen once', () => {
-    const told: string[] = [];
-    const book = new AlarmBook(({ id }, isUp) => told.push(`${isUp ? '+' : '-'}${id}`));
+    const changes: string[] = [];
+    const book = new AlarmBook(({ id }, isUp) => changes.push(`${isUp ? '+' : '-'}${id}`));
     const [full] = faultsOf({ ...well, ringFull: 3 });
     assert.equal(book.judge([full], 100), true);
     assert.equal(book.judge([full], 105), false);
@@ -240,7 +240,7 @@ describe('alarms', () => {
     assert.equal(book.judge([], 107), true);
     book.judge([full], 200);
     assert.deepEqual([book.all[0].sinceUnixS, book.all[0].acknowledged], [200, false]);
-    assert.deepEqual(told, ['+ring_full', '-ring_full', '+ring_full']);
+    assert.deepEqual(changes, ['+ring_full', '-ring_full', '+ring_full']);
   });
 });
 

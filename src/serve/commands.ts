@@ -135,7 +135,7 @@ export class Commands {
       (name === 'epoch' || name === 'capture' || name === 'cancel' || name === 'losses') &&
       mode === 'rehearse'
     )
-      refuse(name, 'one machine at a time is told this', 'steer that machine by its own page');
+      refuse(name, 'this command goes to one machine at a time', 'steer that machine by its own page');
     if (name === 'epoch') return this.epoch(checked(name, schemas.epoch, body), who);
     if (name === 'capture') return this.capture(checked(name, schemas.capture, body), who);
     if (name === 'losses') return this.losses(checked(name, schemas.losses, body), who);

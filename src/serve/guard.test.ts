@@ -37,7 +37,7 @@ describe('who may read the page', () => {
     assert.ok(guard.hasToken(request({ 'sec-websocket-protocol': `corella, token.${TOKEN}` })));
   });
 
-  it('nobody through a proxy without a token', () => {
+  it('refuses a proxy without a token', () => {
     for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'])
       assert.ok(!guard.mayRead(request({ [name]: '10.0.0.7' })), name);
     assert.ok(!guard.mayRead(request({}, '127.0.0.1', [1, 0])), "nginx's HTTP/1.0");

@@ -122,11 +122,11 @@ export function openGuard({ host, port, token, names }: GuardSettings): Guard {
   const hasToken = (request: IncomingMessage): boolean => {
     const { authorization, 'sec-websocket-protocol': protocols } = request.headers;
     if (authorization !== undefined) return isToken(authorization.replace(/^Bearer /i, ''));
-    const told = protocols
+    const sent = protocols
       ?.split(',')
       .map((one) => one.trim())
       .find((one) => one.startsWith('token.'));
-    return told !== undefined && isToken(told.slice('token.'.length));
+    return sent !== undefined && isToken(sent.slice('token.'.length));
   };
   return {
     namesUs: (request) => known(hostOf(request)),

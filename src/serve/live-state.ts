@@ -18,7 +18,7 @@ import { BeamsBook } from './beams-book.js';
 import { Film, type Frame } from './film.js';
 import { FringesBook } from './fringes-book.js';
 import { LoadMeter } from './load.js';
-import type { BeamsHead, RoadsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
+import type { BeamsHead, MethodsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
 import { NightBook } from './night-book.js';
 import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
 import { SendersBook } from './senders.js';
@@ -78,7 +78,7 @@ const instantNow = (): Instant => ({
 const enu = ({ x, y, z }: Vector3): readonly [number, number, number] => [x, y, z];
 const axesOnWire = ({ l, m, n }: SkyImage['plan']['axes']): SkyAxes => ({ l: enu(l), m: enu(m), n: enu(n) });
 
-interface RoadsCompared {
+interface MethodsCompared {
   readonly visibilities: SkyImage;
   readonly direct: SkyImage;
   readonly difference: number;
@@ -115,7 +115,7 @@ export class LiveState implements NightWatcher {
   private restUntilMs = 0;
   isStopping = false;
   /** [visibilities, direct, their difference][m][l]. */
-  roads: { readonly head: RoadsHead; readonly values: Float32Array } | undefined;
+  methods: { readonly head: MethodsHead; readonly values: Float32Array } | undefined;
   /** Spectra at positions, if no further image will come. */
   spectra: ((l: number, m: number) => (number | null)[]) | undefined;
   takenSamples = 0;
@@ -257,7 +257,7 @@ export class LiveState implements NightWatcher {
   }
 
   /** Images of the same spectra by both methods, and their difference. */
-  showRoads({ visibilities, direct, difference }: RoadsCompared): void {
+  showMethods({ visibilities, direct, difference }: MethodsCompared): void {
     const [first, second] = [visibilities, direct].map(({ image, plan }) => stokesPlane(image, plan));
     const off = first.map((value, at) => second[at] - value);
     const { pixels, pixelSize, field } = visibilities.plan;
@@ -265,9 +265,9 @@ export class LiveState implements NightWatcher {
     [first, second, off].forEach((plane, k) => {
       values.set(plane, k * pixels * pixels);
     });
-    this.roads = {
+    this.methods = {
       head: {
-        topic: 'roads',
+        topic: 'methods',
         shape: [3, pixels, pixels],
         time: formatInstant(visibilities.start, 3),
         pixelSize,
@@ -278,7 +278,7 @@ export class LiveState implements NightWatcher {
       },
       values,
     };
-    this.listener?.changed('roads');
+    this.listener?.changed('methods');
   }
 
   file(event: FileEvent): void {
@@ -315,7 +315,7 @@ export class LiveState implements NightWatcher {
       halfWidth: plan.field.kind === 'all-sky' ? 1 : Math.sin((plan.field.widthDeg * Math.PI) / 360),
       axes: axesOnWire(plan.axes),
       unit: calibrated && imaging?.gainsAre !== 'relative' ? 'Jy/beam' : 'counts',
-      road: again ? 'visibilities' : (imaging?.road ?? 'visibilities'),
+      method: again ? 'visibilities' : (imaging?.by ?? 'visibilities'),
       ...again,
       ...colourRange(plane),
       sources: again ? this.sourcesAt(sky) : this.sourcesOf(sky),

@@ -117,7 +117,7 @@ export interface PlanView {
   readonly integrationS: number;
   readonly imageS?: number;
   readonly pixels?: number;
-  readonly road?: 'visibilities' | 'direct';
+  readonly method?: 'visibilities' | 'direct';
   /** How images are made, and the largest error of a pixel relative to a source's peak. */
   readonly imaging?: {
     readonly method: 'direct' | 'w-term' | 'flat';
@@ -266,7 +266,7 @@ export interface CheckView {
   readonly largest: number;
   readonly exact: boolean;
   /** Largest difference between the images of both methods, relative to the brightest pixel. */
-  readonly roadsDiffer?: number;
+  readonly methodsDiffer?: number;
   readonly checked: number;
   readonly failed: number;
 }
@@ -369,7 +369,7 @@ export interface SkyHead extends Head {
   /** l, m and n of the image, each as [east, north, up]; by default centred at the zenith with north up. */
   readonly axes?: SkyAxes;
   readonly unit: string;
-  readonly road: string;
+  readonly method: string;
   /** For a re-image, its weights. */
   readonly weight?: string;
   /** Machines whose channels are missing. */
@@ -403,7 +403,7 @@ interface ColourRange {
 }
 
 /** Images of the same spectra from visibilities and directly, and their difference. */
-export interface RoadsHead extends Head {
+export interface MethodsHead extends Head {
   readonly time: string;
   readonly pixelSize: number;
   readonly halfWidth: number;
@@ -436,7 +436,7 @@ export const TOPICS = [
   'night',
   'alarms',
   'journal',
-  'roads',
+  'methods',
   'machines',
 ] as const;
 export type Topic = (typeof TOPICS)[number];

@@ -231,9 +231,9 @@ class RunPage implements Page {
 
   /** For a client that has just subscribed. */
   private messageOf(topic: Topic) {
-    const { frame, antennas, roads, imageAgeS, totals } = this.state;
+    const { frame, antennas, methods, imageAgeS, totals } = this.state;
     if (topic === 'sky') return frame && arrayMessage({ ...frame.head, ageS: imageAgeS ?? 0 }, frame.plane);
-    if (topic === 'roads') return roads && arrayMessage(roads.head, roads.values);
+    if (topic === 'methods') return methods && arrayMessage(methods.head, methods.values);
     if (topic === 'bandpass')
       return antennas && totals.integrations > 0
         ? arrayMessage({ topic, ...this.bandpassHead('') }, antennas.bandpass)

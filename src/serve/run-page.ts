@@ -75,7 +75,7 @@ const CHECK_S = 60;
 
 function checkView(check: LiveCheck | undefined): CheckView | undefined {
   if (!check?.latest) return undefined;
-  const { time, atMs, samples, products, differing, largest, exact, roads } = check.latest;
+  const { time, atMs, samples, products, differing, largest, exact, methods } = check.latest;
   return {
     time: formatInstant(time, 3),
     ageS: (performance.now() - atMs) / 1000,
@@ -84,7 +84,7 @@ function checkView(check: LiveCheck | undefined): CheckView | undefined {
     differing,
     largest,
     exact,
-    ...(roads && { roadsDiffer: roads.difference }),
+    ...(methods && { methodsDiffer: methods.difference }),
     checked: check.checked,
     failed: check.failed,
   };
@@ -194,8 +194,8 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
               // Images of spectra tracked to a position would have it at their centre.
               ...(imaging && !live.delays?.track && { image: imaging.image }),
             },
-            ({ roads }) => {
-              if (roads) page.state.showRoads(roads);
+            ({ methods }) => {
+              if (methods) page.state.showMethods(methods);
             },
           )
         : undefined;

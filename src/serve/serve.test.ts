@@ -233,7 +233,7 @@ describe('what is asked', () => {
     assert.equal(value.word, 'Waiting for data');
     socket.terminate();
   });
-  it('stops when it is told to, and writes that down', async () => {
+  it('stops on request, and logs that', async () => {
     const { code, text } = await asked(post('stop', {}));
     assert.equal(code, 200);
     assert.equal((JSON.parse(text) as { journal: number }).journal, 1);

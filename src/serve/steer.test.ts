@@ -12,7 +12,7 @@ import type { JournalEntry } from './messages.js';
 
 const folder = temporaryFolder('steer');
 const TOKEN = 'a-token-of-our-own';
-const told: { tick: bigint; time: Instant }[] = [];
+const given: { tick: bigint; time: Instant }[] = [];
 let page: Page;
 
 /** Prints tcpdump's messages, writes the given packets, and ends at a signal. */
@@ -38,7 +38,7 @@ before(async () => {
     facts: { description: 'a test', backend: 'none', version: '0', isLive: true, folder },
     receiver: {
       tellEpoch: (tick, time) => {
-        told.push({ tick, time });
+        given.push({ tick, time });
         return { at: instant(1_781_000_000), tick: 77n };
       },
       capture: openCapture({ port: 4015, group: '239.1.2.3', interface: 'eth1' }, folder, fake),
@@ -58,16 +58,16 @@ const post = async (name: string, body: unknown): Promise<{ code: number; text: 
 const journal = async (): Promise<readonly JournalEntry[]> =>
   (await (await fetch(`${page.url}api/v1/journal`)).json()) as readonly JournalEntry[];
 
-describe('what the receiver is told', () => {
+describe('what is passed to the receiver', () => {
   it('the epoch, by a tick and its time; answered by the tick from which on it holds', async () => {
     const { code, text } = await post('epoch', { tick: '196000000', time: '2026-06-21T04:00:00.5Z' });
     assert.equal(code, 200, text);
-    assert.deepEqual(told, [{ tick: 196_000_000n, time: { unixSeconds: 1_782_014_400, fraction: 0.5 } }]);
+    assert.deepEqual(given, [{ tick: 196_000_000n, time: { unixSeconds: 1_782_014_400, fraction: 0.5 } }]);
     assert.equal((JSON.parse(text) as { fromTick: string }).fromTick, '77');
     assert.match((await journal()).at(-1)?.what ?? '', /tick 196000000 of the senders was at 2026/);
     for (const body of [{ tick: -1, time: 'x' }, { tick: 1 }, { tick: '1e9', time: '2026-06-21T04:00:00Z' }])
       assert.equal((await post('epoch', body)).code, 400, JSON.stringify(body));
-    assert.equal(told.length, 1);
+    assert.equal(given.length, 1);
   });
   it('to capture packets, by tcpdump, one capture at a time; its end stands in the journal', async () => {
     assert.equal((await post('capture', { seconds: 0 })).code, 400);

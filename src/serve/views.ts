@@ -124,7 +124,7 @@ export function planOf({ begun, frame }: LiveState): PlanView | undefined {
     frequenciesHz: [...frequenciesHz],
     channelWidthHz,
     integrationS: steering?.integration.latest ?? live.integrationS,
-    ...(imaging && { imageS: imaging.everyS, road: imaging.road }),
+    ...(imaging && { imageS: imaging.everyS, method: imaging.by }),
     ...(imaging?.chosen && { imaging: imaging.chosen }),
     ...(frame && { pixels: frame.head.shape[0] }),
   };

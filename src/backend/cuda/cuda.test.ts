@@ -138,7 +138,7 @@ describe('where libraries and compiled kernels are', () => {
 
 describe('absence', () => {
   it(
-    'is told in one line, and auto goes on',
+    'is reported in one line, and auto goes on',
     { skip: presence.present ? 'there is a card here' : false },
     async () => {
       assert.ok(!presence.present);

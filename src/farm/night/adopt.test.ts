@@ -9,7 +9,7 @@ const state = (flagged: number[] = [], integrationS = 1, recording = true) => ({
 });
 
 describe('a machine that joins a night late', () => {
-  it('does what the others were told meanwhile, and nothing else', () => {
+  it('does what the others were sent meanwhile, and nothing else', () => {
     assert.deepEqual(commandsBetween(state([1, 2]), state([1, 2])), []);
     assert.deepEqual(commandsBetween(state([2]), state([3, 4], 5, false)), [
       ['flags', { inputs: [3, 4], flag: true }],

@@ -197,7 +197,7 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
       done.get(machine) ?? {
         machine,
         isReady: false,
-        why: 'no answer when it was told to; look at its page',
+        why: 'no answer to the command; look at its page',
       },
   );
 }

@@ -4,23 +4,23 @@ import { connectQueue, openServerWarning, type Queue } from './connect.js';
 import { hasWaitedLong } from './worker.js';
 
 describe('a server that does not answer', () => {
-  it('is waited for as long as the caller bears, which is told, and then refused with a reason', async () => {
-    const told: string[] = [];
+  it('is waited for until the timeout, which is reported, and then refused with a reason', async () => {
+    const lines: string[] = [];
     let attempts = 0;
     await assert.rejects(
       // Port 1 has no listener.
       connectQueue({ server: 'nats://127.0.0.1:1' }, 'a test', {
         waits: true,
-        onTrouble: (line) => told.push(line),
+        onTrouble: (line) => lines.push(line),
         givesUp: () => ++attempts > 1,
       }),
       /CorellaError: no server answers at nats:\/\/127\.0\.0\.1:1: .*given up; start the server/,
     );
-    assert.equal(told.length, 1);
-    assert.match(told[0], /trying on/);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0], /trying on/);
   });
 
-  it('is not what is told where a certificate cannot be read', async () => {
+  it('is not the reported cause where a certificate cannot be read', async () => {
     await assert.rejects(
       connectQueue({ server: 'nats://127.0.0.1:1', tlsCa: '/nowhere/ca.pem' }, 'a test', { waits: true }),
       /CorellaError: \/nowhere\/ca\.pem: cannot be read/,

@@ -5,7 +5,7 @@ import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { nextMessage } from './pull.js';
 
 describe('a pull', () => {
-  it('leaves nobody waiting for the stop behind, whether a message came or the server went', async () => {
+  it('leaves no listener of the stop behind, whether a message came or the server went', async () => {
     const { signal } = new AbortController();
     const message = {} as JsMsg;
     const quick = { next: () => Promise.resolve(message) } as unknown as Consumer;

@@ -140,8 +140,8 @@ describe('VDIF by hand', () => {
     const packet = vdif.parse(datagram);
     assert.ok(!('refused' in packet));
     assert.ok('unknown' in vdif.guess([packet], {}));
-    const told = vdif.guess([packet], { rateHz: 100 });
-    assert.ok('options' in told && told.concluded === undefined);
-    assert.deepEqual(told.options.threads, [{ thread: 5, station: 0x436f }]);
+    const guess = vdif.guess([packet], { rateHz: 100 });
+    assert.ok('options' in guess && guess.concluded === undefined);
+    assert.deepEqual(guess.options.threads, [{ thread: 5, station: 0x436f }]);
   });
 });

@@ -1,6 +1,6 @@
 /** Chain: what may run out. Ring, latencies, load; and whether the backend still agrees with the reference. */
 import { html, nothing } from 'lit';
-import type { ChainView, RoadsHead, SkyHead, Status } from '../../serve/messages.js';
+import type { ChainView, MethodsHead, SkyHead, Status } from '../../serve/messages.js';
 import { bytes, count, exponent, fixed, seconds } from '../format.js';
 import { View } from '../view.js';
 import type { Numbers } from '../wire.js';
@@ -13,7 +13,7 @@ const stages: Readonly<Partial<Record<string, string>>> = {
 };
 
 /** Three images from one message. */
-const skiesOf = ({ head, values }: Numbers<RoadsHead>): readonly Numbers<SkyHead>[] =>
+const skiesOf = ({ head, values }: Numbers<MethodsHead>): readonly Numbers<SkyHead>[] =>
   [head.range, head.range, head.offRange].map((range, k) => {
     const [, pixels] = head.shape;
     const { time, pixelSize, halfWidth } = head;
@@ -30,7 +30,7 @@ const skiesOf = ({ head, values }: Numbers<RoadsHead>): readonly Numbers<SkyHead
         ageS: 0,
         everyS: 0,
         unit: 'counts',
-        road: '',
+        method: '',
         sources: [],
       },
       values: values.subarray(k * pixels * pixels, (k + 1) * pixels * pixels),
@@ -45,9 +45,9 @@ class Chain extends View {
 
   protected override begin(): void {
     this.hear('chain', (chain) => (this.chain = chain));
-    this.hear('roads', (roads) => {
-      this.difference = roads.head.difference;
-      this.skies = skiesOf(roads);
+    this.hear('methods', (methods) => {
+      this.difference = methods.head.difference;
+      this.skies = skiesOf(methods);
     });
     this.hear('status', (status) => (this.status = status));
   }
@@ -105,15 +105,15 @@ class Chain extends View {
         ${count(check.checked)} checks tonight,
         ${check.failed === 0 ? 'all passed' : `${count(check.failed)} failed`}.
       </p>
-      ${typeof check.roadsDiffer !== 'number' ? nothing : html`<p>Imaging from visibilities and direct imaging differ by ${exponent(check.roadsDiffer)} of the brightest pixel.</p>`}`;
+      ${typeof check.methodsDiffer !== 'number' ? nothing : html`<p>Imaging from visibilities and direct imaging differ by ${exponent(check.methodsDiffer)} of the brightest pixel.</p>`}`;
   }
 
-  private roads() {
+  private methods() {
     if (this.skies.length === 0) return nothing;
     const titles = ['by visibilities', 'directly (EPIC)', 'their difference, its own colours'];
     return html`<div class="card">
-      <h2>Both roads to an image, of the same spectra</h2>
-      <div class="roads">
+      <h2>Both imaging methods, of the same spectra</h2>
+      <div class="methods">
         ${this.skies.map(
           (sky, k) =>
             html`<div>
@@ -182,7 +182,7 @@ class Chain extends View {
           ${this.check(chain)}
         </div>
       </div>
-      ${this.roads()}`;
+      ${this.methods()}`;
   }
 }
 customElements.define('corella-chain', Chain);

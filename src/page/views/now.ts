@@ -274,7 +274,7 @@ class Now extends View {
                   <dd>${brightness(shown.head.peak)} ${shown.head.unit}</dd>
                   <dt>made by</dt>
                   <dd>
-                    ${shown.head.road === 'direct' ? 'direct imaging' : shown.head.road === 'visibilities' ? 'visibilities' : shown.head.road},
+                    ${shown.head.method === 'direct' ? 'direct imaging' : shown.head.method === 'visibilities' ? 'visibilities' : shown.head.method},
                     ${shown.head.shape[0]}² pixels
                   </dd>
                   ${

@@ -75,7 +75,7 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
       telescope: selectStations(await loadTelescope('lwasv'), STATIONS),
       imaging: {
         everyS: IMAGE_S,
-        road: 'visibilities',
+        by: 'visibilities',
         weight: 'natural',
         image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
       },

@@ -102,7 +102,7 @@ describe('a picture made again', () => {
         align: 'utc',
         imaging: {
           everyS: 2,
-          road: 'visibilities',
+          by: 'visibilities',
           weight: 'natural',
           image: { pixels: 32, field: { kind: 'all-sky' }, kernelSize: 7 },
         },

@@ -43,7 +43,7 @@ before(async () => {
       pixelSize: 2 / PIXELS,
       halfWidth: 1,
       unit: 'counts',
-      road: 'visibilities',
+      method: 'visibilities',
       low: 0,
       high: 1,
       peak: 1,

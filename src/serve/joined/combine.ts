@@ -110,8 +110,8 @@ function misfit({ head }: ImagePart, taken: readonly ImagePart[]): string | unde
     return `its images have another centre than those of ${first.head.machine}, since the plane of the stations is used at its frequencies: give all machines stations and products.images.kernel alike, or a narrower products.images.field`;
   if (head.unit !== first.head.unit)
     return `its images are in ${head.unit}, those of ${first.head.machine} in ${first.head.unit}: give gains to all or to none`;
-  if (head.weights.length !== first.head.weights.length || head.road !== first.head.road)
-    return `its images are made by another road than those of ${first.head.machine}`;
+  if (head.weights.length !== first.head.weights.length || head.method !== first.head.method)
+    return `its images are made by another method than those of ${first.head.machine}`;
   const twice = taken.find(
     ({ head: { bandHz } }) => head.bandHz[0] <= bandHz[1] && head.bandHz[1] >= bandHz[0],
   );
@@ -138,7 +138,7 @@ function combined(parts: readonly ImagePart[], without: readonly string[], numbe
       for (let at = hand * size; at < (hand + 1) * size; at++) hands.sums[at] += part.sums[at];
     });
   const plane = stokesOf(hands);
-  const { time, durationS, everyS, pixelSize, halfWidth, axes, unit, road, sources, shape } = head;
+  const { time, durationS, everyS, pixelSize, halfWidth, axes, unit, method, sources, shape } = head;
   const whole: SkyHead = {
     topic: 'sky',
     shape,
@@ -149,7 +149,7 @@ function combined(parts: readonly ImagePart[], without: readonly string[], numbe
     pixelSize,
     halfWidth,
     unit,
-    road,
+    method,
     sources,
     ...(axes && { axes }),
     ageS: Math.max(...parts.map((one) => one.head.ageS)),

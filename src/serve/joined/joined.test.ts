@@ -37,7 +37,7 @@ const head = (time = '2026-11-16T04:00:00.500Z', more: Partial<SkyHead> = {}): S
   pixelSize: 0.1,
   halfWidth: 1,
   unit: 'counts',
-  road: 'visibilities',
+  method: 'visibilities',
   low: 0,
   high: 1,
   peak: 1,
@@ -110,7 +110,7 @@ describe('images of several machines', () => {
     assert.deepEqual(gone.frames[0].head.without, ['high']);
   });
 
-  it('are not added up where they do not fit, and who is left out is told why', () => {
+  it('are not added up where they do not fit, and the reason is given', () => {
     const { combiner, frames } = combining(['high', 'low', 'other']);
     combiner.add(sent('low', 0, 3), 0);
     combiner.add(sent('other', 2, 4), 0);
@@ -220,7 +220,7 @@ describe('the machines of a night', () => {
     assert.equal(high.minutes[0].presentPercent, 45.83);
   });
 
-  it('are not blamed for a minute that is not over before it is plain, nor for what nobody has', () => {
+  it('count no loss for a minute that is not over, nor for packets that no machine has', () => {
     const book = new MachinesBook(0);
     const missing = () => book.night().machines?.[1].missing;
     book.hear(word('low', 185, 1, [minute(1, 60), minute(2, 60), minute(3, 5)]), 185);

@@ -30,7 +30,7 @@ const headSchema = z.looseObject({
   halfWidth: finite.positive(),
   axes: z.object({ l: enu, m: enu, n: enu }).optional(),
   unit: z.string().max(40),
-  road: z.string().max(40),
+  method: z.string().max(40),
   sources: z.array(
     z.object({ name: z.string(), l: finite, m: finite, altitudeDeg: finite, azimuthDeg: finite }),
   ),
@@ -77,7 +77,7 @@ export function partOf(state: LiveState, machine: string, sky: SkyImage): Uint8A
 }
 
 export function encodePart(
-  { time, durationS, ageS, everyS, pixelSize, halfWidth, axes, unit, road, sources, shape }: SkyHead,
+  { time, durationS, ageS, everyS, pixelSize, halfWidth, axes, unit, method, sources, shape }: SkyHead,
   machine: string,
   { sums, weights }: HandSums,
   bandHz: readonly [number, number],
@@ -100,7 +100,7 @@ export function encodePart(
       halfWidth,
       axes,
       unit,
-      road,
+      method,
       sources,
       shape,
     },

@@ -74,7 +74,7 @@ export async function showFits(page: Page, path: string): Promise<void> {
       pixelSize,
       halfWidth,
       unit,
-      road: basename(path),
+      method: basename(path),
       ...colourRange(plane),
       sources: sourcesIn(centre),
     },

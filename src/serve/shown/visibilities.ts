@@ -76,9 +76,9 @@ async function showIntegrations(
       if (!steering) {
         const { durationS: integrationS, flaggedInputs, counts } = one;
         steering = new Steering({ flaggedInputs, integrationS, ...(calibrated && { calibrated }) });
-        const road = { everyS: integrationS, road: 'visibilities', weight: 'natural', image } as const;
+        const imaging = { everyS: integrationS, by: 'visibilities', weight: 'natural', image } as const;
         page.state.begin({
-          live: { ...common, integrationS, align: 'first-sample', flaggedInputs, imaging: road, steering },
+          live: { ...common, integrationS, align: 'first-sample', flaggedInputs, imaging, steering },
           channelWidthHz,
           spectrumRateHz: Math.max(1, median(counts)) / integrationS,
           sources: findSources('all'),
