@@ -71,13 +71,13 @@ describe('the page, where numbers are missing', { skip }, () => {
       differing: 0,
       largest: 0,
       exact: true,
-      roadsDiffer: NaN,
+      methodsDiffer: NaN,
       checked: 1,
       failed: 0,
     }));
     page.state.methods = {
       head: {
-        topic: 'roads',
+        topic: 'methods',
         shape: [3, pixels, pixels],
         time: '2026-06-21T04:00:00.000Z',
         difference: NaN,
@@ -90,7 +90,7 @@ describe('the page, where numbers are missing', { skip }, () => {
     };
     const { tab, faults } = await tabAt(`${page.url}#chain`);
     await tab.waitForSelector('corella-chain .verdict', { timeout: 60_000 });
-    await tab.waitForSelector('corella-chain .roads', { timeout: 60_000 });
+    await tab.waitForSelector('corella-chain .methods', { timeout: 60_000 });
     assert.deepEqual(faults, []);
     await tab.close();
   });
@@ -105,7 +105,7 @@ describe('the page, where numbers are missing', { skip }, () => {
     });
     const sockets = new WebSocketServer({ server, handleProtocols: () => 'corella' });
     sockets.on('connection', (socket) => {
-      for (const topic of TOPICS.filter((one) => !['sky', 'bandpass', 'baseline', 'roads'].includes(one)))
+      for (const topic of TOPICS.filter((one) => !['sky', 'bandpass', 'baseline', 'methods'].includes(one)))
         socket.send(JSON.stringify({ topic, value: { nothing: null } }));
     });
     await new Promise<void>((resolve) => {
