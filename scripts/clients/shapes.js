@@ -77,13 +77,13 @@ record({ format: 'calfits', peer: 'astropy', direction: 'read', files: 1, number
 for (const name of /** @type {const} */ (['ehtim.uvfits', 'astrogeo_vis.fits'])) {
   const file = await openFile(join(folder, name));
   assert.ok(file.kind === 'visibilities' && file.header.object === 'M87');
-  for await (const { asStored, polarisations } of file.integrations()) {
-    assert.ok(asStored && polarisations === 2);
+  for await (const { passThrough, polarisations } of file.integrations()) {
+    assert.ok(passThrough && polarisations === 2);
     // Pairs (0, 1), (0, 2), (1, 2) are baselines 1, 3, 4; RR is the first of four products and LL the last.
     [1, 3, 4].forEach((b, k) => {
       [0, 3].forEach((product, q) => {
         const at = 2 * (4 * b + product);
-        close(Math.hypot(asStored.means[at], asStored.means[at + 1]), told[name][2 * k + q]);
+        close(Math.hypot(passThrough.means[at], passThrough.means[at + 1]), told[name][2 * k + q]);
       });
     });
   }

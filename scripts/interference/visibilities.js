@@ -106,8 +106,8 @@ async function measure(path, hit) {
   const [alt, az] = [(ALT_DEG * Math.PI) / 180, (AZ_DEG * Math.PI) / 180];
   const [east, north] = [Math.cos(alt) * Math.sin(az), Math.cos(alt) * Math.cos(az)];
   let [hits, found, others, wrong, flux, count, t] = [0, 0, 0, 0, 0, 0, 0];
-  for await (const { asStored } of file.integrations()) {
-    if (!asStored) throw new Error('no weights');
+  for await (const { passThrough } of file.integrations()) {
+    if (!passThrough) throw new Error('no weights');
     for (let c = 0; c < CHANNELS; c++)
       for (let i = 0; i < STATIONS; i++)
         for (let j = 0; j < i; j++) {
@@ -117,7 +117,7 @@ async function measure(path, hit) {
           const angle = (2 * Math.PI * frequenciesHz[c] * early) / 299_792_458;
           for (const product of [0, 3]) {
             const at = 4 * (c * baselines + (i * (i + 1)) / 2 + j) + product;
-            const isTaken = !(asStored.weights[at] > 0);
+            const isTaken = !(passThrough.weights[at] > 0);
             if (hit(t, c)) {
               hits++;
               if (isTaken) found++;
@@ -126,7 +126,7 @@ async function measure(path, hit) {
               if (isTaken) wrong++;
             }
             if (isTaken) continue;
-            flux += asStored.means[2 * at] * Math.cos(angle) + asStored.means[2 * at + 1] * Math.sin(angle);
+            flux += passThrough.means[2 * at] * Math.cos(angle) + passThrough.means[2 * at + 1] * Math.sin(angle);
             count++;
           }
         }

@@ -22,8 +22,8 @@ describe('apply', () => {
     const file = await openFile(join(folder, name));
     assert.ok(file.kind === 'visibilities');
     try {
-      for await (const { asStored } of file.integrations())
-        if (asStored) return { ...asStored, unit: file.header.units };
+      for await (const { passThrough } of file.integrations())
+        if (passThrough) return { ...passThrough, unit: file.header.units };
       throw new Error('no integration');
     } finally {
       await file.close();

@@ -133,7 +133,7 @@ describe('two channels of sixteen hit', () => {
     const [raw] = await readAll('hit.uvh5');
     const baselines = (STATIONS * (STATIONS + 1)) / 2;
     const weight = (one: Integration, c: number, i: number, j: number, place: number): number =>
-      one.asStored?.weights[4 * (c * baselines + baselineIndex(i, j)) + place] ?? Number.NaN;
+      one.passThrough?.weights[4 * (c * baselines + baselineIndex(i, j)) + place] ?? Number.NaN;
     assert.equal(weight(first, 0, 3, 2, 0), -1000, 'a time');
     assert.equal(weight(second, 0, 3, 2, 0), 1000);
     assert.equal(weight(second, HIT[0], 3, 2, 0), -1000, 'a channel');
@@ -144,13 +144,13 @@ describe('two channels of sixteen hit', () => {
       [1000, 1000, -1000, -1000],
     );
     const at = 8 * (HIT[0] * baselines + baselineIndex(3, 2));
-    const kept = first.asStored?.means[at] ?? Number.NaN;
-    assert.ok(Math.abs(kept / (raw.asStored?.means[at] ?? 0) - 1) < 1e-4, 'values stay');
+    const kept = first.passThrough?.means[at] ?? Number.NaN;
+    assert.ok(Math.abs(kept / (raw.passThrough?.means[at] ?? 0) - 1) < 1e-4, 'values stay');
 
     await corella('convert', 'hit.uvh5', 'again.uvfits', '--flags', 'flags.json');
     const again = await readAll('again.uvfits');
-    assert.deepEqual(again[1].asStored?.weights, second.asStored?.weights);
-    assert.deepEqual(again[0].asStored?.weights, first.asStored?.weights);
+    assert.deepEqual(again[1].passThrough?.weights, second.passThrough?.weights);
+    assert.deepEqual(again[0].passThrough?.weights, first.passThrough?.weights);
     const inspected = (await corellaJson('inspect', 'again.uvfits', '--picture', 'flags.png')) as {
       read: { flagged: { fraction: number }; missing: { fraction: number } };
     };
@@ -194,7 +194,7 @@ describe('a burst', () => {
   const takenAt = async (...words: string[]): Promise<readonly [number, string]> => {
     const said = await corella('convert', 'burst.uvh5', 'out.uvh5', '--overwrite', ...words);
     const all = await readAll('out.uvh5');
-    return [all[7].asStored?.weights.filter((weight) => weight < 0).length ?? 0, said];
+    return [all[7].passThrough?.weights.filter((weight) => weight < 0).length ?? 0, said];
   };
   it('that may be of the sky is reported where it is flagged', async () => {
     const [taken, said] = await takenAt('--flag-interference');
@@ -360,7 +360,7 @@ describe('correlate', () => {
     const all = await readAll('part.uvfits');
     assert.deepEqual([all.length, all[0].channels, all[0].start.fraction.toFixed(3)], [3, 1, '0.200']);
     // Pairs 00, 10, 11, 20, 21, 22: s0&s2 flagged everywhere, all at the second time.
-    assert.deepEqual([...(all[0].asStored?.weights ?? [])], [1e4, 1e4, 1e4, -1e4, 1e4, 1e4]);
-    assert.deepEqual([...(all[1].asStored?.weights ?? [])], new Array<number>(6).fill(-1e4));
+    assert.deepEqual([...(all[0].passThrough?.weights ?? [])], [1e4, 1e4, 1e4, -1e4, 1e4, 1e4]);
+    assert.deepEqual([...(all[1].passThrough?.weights ?? [])], new Array<number>(6).fill(-1e4));
   });
 });

@@ -28,8 +28,8 @@ void describe('weights that count no samples', () => {
     assert.ok(file.kind === 'visibilities');
     const path = join(folder, name);
     const writer = await visibilityFormatFor(path).createVisibilities(path, file.header);
-    for await (const { asStored, ...one } of file.integrations()) {
-      assert.ok(asStored);
+    for await (const { passThrough, ...one } of file.integrations()) {
+      assert.ok(passThrough);
       const by = weight / one.counts[0];
       const counts = one.counts.map((count) => count * by) as typeof one.counts;
       const visibilities = one.visibilities.map((value) => value * by) as typeof one.visibilities;

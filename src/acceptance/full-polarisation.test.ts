@@ -62,7 +62,7 @@ describe('full polarisation', () => {
     const file = await openFile(join(folder, name));
     assert.ok(file.kind === 'visibilities');
     try {
-      for await (const { asStored } of file.integrations()) if (asStored) return asStored;
+      for await (const { passThrough } of file.integrations()) if (passThrough) return passThrough;
       throw new Error('no integration');
     } finally {
       await file.close();

@@ -47,7 +47,7 @@ const words = (product: string, into: string): string[] => [
   '--overwrite',
 ];
 const namesIn = (into: string): Promise<string[]> => readdir(join(folder, into)).catch(() => []);
-const isLeftover = (name: string): boolean => name.startsWith('.');
+const isPartialFile = (name: string): boolean => name.startsWith('.');
 
 async function bytesIn(into: string): Promise<number> {
   const sizes = (await namesIn(into)).map((name) => stat(join(folder, into, name)).then(({ size }) => size, () => 0)); // prettier-ignore
@@ -57,7 +57,7 @@ async function bytesIn(into: string): Promise<number> {
 /** Every file under its final name is readable. */
 async function assertReadable(into: string): Promise<void> {
   for (const name of await namesIn(into)) {
-    if (isLeftover(name) || /\.(?:fil\.json|sigmf-data|csv)$/.test(name)) continue;
+    if (isPartialFile(name) || /\.(?:fil\.json|sigmf-data|csv)$/.test(name)) continue;
     const path = join(into, name);
     // This reads the whole file.
     await ran('compare', path, path);
@@ -132,7 +132,7 @@ describe('what becomes of each product', () => {
       assert.ok(status === 1 || status === 2, `${status} ${String(stderr)}`);
       assert.match(String(stderr), /full|has .* left/);
       await assertReadable(`${into}-copy`);
-      assert.ok(!(await namesIn(`${into}-copy`)).some(isLeftover));
+      assert.ok(!(await namesIn(`${into}-copy`)).some(isPartialFile));
       await rm(join(folder, into), { recursive: true });
       await assertRepeats(product, `${into}-copy`);
     });

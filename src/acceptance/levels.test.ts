@@ -193,7 +193,7 @@ void describe('a level that changes', () => {
   const CORRELATE = 'correlate falls.sigmf-meta --telescope none --channels 8 --bits 4';
   interface Report {
     readonly level: { readonly outputRms: number; readonly silentSamples: number };
-    readonly rounded: { readonly weak: number; readonly heard: number; readonly leastRms: number };
+    readonly rounded: { readonly weak: number; readonly withSignal: number; readonly leastRms: number };
   }
 
   void it('is measured behind a silent beginning, and reported where it falls', async () => {
@@ -201,7 +201,7 @@ void describe('a level that changes', () => {
     const { level, rounded } = JSON.parse(stdout) as Report;
     assert.equal(level.silentSamples, SILENT);
     assert.ok(Math.abs(level.outputRms - 2.5) < 1e-9);
-    assert.deepEqual([rounded.weak, rounded.heard], [16, 16]);
+    assert.deepEqual([rounded.weak, rounded.withSignal], [16, 16]);
     assert.ok(rounded.leastRms < 0.3, String(rounded.leastRms));
     const plain = await run(`${CORRELATE} --integration 250ms -o a.uvh5`);
     assert.match(plain.stdout, /the first 5000 samples are zero: the level is measured from what follows/);
@@ -223,7 +223,7 @@ void describe('a level that changes', () => {
   void it('is reported by channelise too, which sums nothing', async () => {
     const CHANNELISE = 'channelise falls.sigmf-meta --channels 8 --bits 4 -o w.sigmf-meta';
     const { rounded } = JSON.parse((await run(`${CHANNELISE} --json`)).stdout) as Report;
-    assert.deepEqual([rounded.weak, rounded.heard], [16, 16]);
+    assert.deepEqual([rounded.weak, rounded.withSignal], [16, 16]);
     assert.ok(rounded.leastRms < 0.3, String(rounded.leastRms));
     const { stdout } = await run(CHANNELISE);
     assert.match(stdout, /16 of 16 channels of inputs have less than one level rms in some range of spectra/);

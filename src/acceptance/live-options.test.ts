@@ -69,7 +69,7 @@ function assertSame(ours: readonly Integration[], theirs: readonly Integration[]
   theirs.forEach((one, k) => {
     assert.deepEqual(ours[k].counts, one.counts, `counts of integration ${k}`);
     assert.deepEqual(ours[k].productCounts, one.productCounts);
-    assert.deepEqual(ours[k].asStored?.weights, one.asStored?.weights, `weights of integration ${k}`);
+    assert.deepEqual(ours[k].passThrough?.weights, one.passThrough?.weights, `weights of integration ${k}`);
     const most = one.visibilities.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
     const off = one.visibilities.reduce(
       (largest, value, at) => Math.max(largest, Math.abs(value - ours[k].visibilities[at])),

@@ -111,7 +111,7 @@ describe('recordings made of recordings', () => {
       // Correlating the copy undoes them as for the original.
       const gains = {
         levels: Float64Array.from({ length: 2 * channels }, (_, k) => 1 + k),
-        overUsual: 2.5,
+        gainRatio: 2.5,
         realChannels: 1,
       };
       // One sample of two inputs in one channel.
@@ -124,8 +124,8 @@ describe('recordings made of recordings', () => {
         { type: 'ci4', channels, inputs: 2, samples: 5, spectrumRateHz: 20e3, channelWidthHz: 25e3 },
       );
       assert.deepEqual(opened.frequenciesHz, frequenciesHz);
-      const { levels, overUsual, realChannels } = opened;
-      assert.deepEqual({ levels, overUsual, realChannels }, gains);
+      const { levels, gainRatio, realChannels } = opened;
+      assert.deepEqual({ levels, gainRatio, realChannels }, gains);
       for await (const read of opened.blocks(5)) {
         assert.deepEqual([...read.spectra], [...nibbles]);
         assert.deepEqual(read.gaps, [lost]);

@@ -38,7 +38,7 @@ describe('Measurement Sets of several fields and columns', () => {
       assert.equal(code, 0, stderr);
       const { all } = await readVisibilities(join(folder, `${column}.uvh5`));
       assert.equal(all.length, 1);
-      return all[0].asStored?.means[0] ?? Number.NaN;
+      return all[0].passThrough?.means[0] ?? Number.NaN;
     };
     assert.equal(await first('CORRECTED_DATA'), 2 * (await first('DATA')));
     for (const words of [

@@ -50,13 +50,13 @@ describe('the real sky', () => {
           converged: z.number(),
           inputs: z.number(),
           solvedInputs: z.number(),
-          oddInputs: z.array(z.object({ name: z.string() })),
+          outlierInputs: z.array(z.object({ name: z.string() })),
         })
         .parse(JSON.parse(gains.stdout));
       assert.equal(solved.converged, solved.solves);
       // Every input without a gain is named, with the reason.
-      assert.equal(solved.oddInputs.length, solved.inputs - solved.solvedInputs);
-      assert.equal(solved.oddInputs[0].name, 'Ant086:X');
+      assert.equal(solved.outlierInputs.length, solved.inputs - solved.solvedInputs);
+      assert.equal(solved.outlierInputs[0].name, 'Ant086:X');
       assert.ok(
         solved.solvedInputs > 0.8 * solved.inputs,
         `${solved.solvedInputs} of ${solved.inputs} inputs`,

@@ -118,16 +118,16 @@ export function delayCases(theCase: Case, backend: () => Backend): void {
       tone.voltages[2 * n] = Math.cos((2 * Math.PI * 2 * n) / 8);
       tone.voltages[2 * n + 1] = Math.sin((2 * Math.PI * 2 * n) / 8);
     }
-    const law = delayModels(3);
+    const delayModel = delayModels(3);
     const piece = { fromTick: 0n, delayRate: 0, phaseRad: 0, phaseRateRadS: 0 };
-    law.load(0, { ...piece, delayS: 3 }); // −6/8 of a turn: (0, 100)
-    law.load(1, { ...piece, delayS: 2.25 }); // −4.5/8: (cos 157.5°, sin 157.5°)
-    law.load(2, { ...piece, delayS: -1, phaseRad: Math.PI / 2 }); // 2/8 and a quarter: (−100, 0)
+    delayModel.load(0, { ...piece, delayS: 3 }); // −6/8 of a turn: (0, 100)
+    delayModel.load(1, { ...piece, delayS: 2.25 }); // −4.5/8: (cos 157.5°, sin 157.5°)
+    delayModel.load(2, { ...piece, delayS: -1, phaseRad: Math.PI / 2 }); // 2/8 and a quarter: (−100, 0)
     for (const [zeroHz, turn] of [
       [0, [1, 0]],
       [1 / 3, [NaN, NaN]],
     ] as const) {
-      const delays = delaysOf(plan, law, { sampleRateHz: 1, zeroHz });
+      const delays = delaysOf(plan, delayModel, { sampleRateHz: 1, zeroHz });
       const { blocks, produced } = await channeliseDelayed(plan, backend(), tone, [], delays);
       assert.equal(produced, 7); // (64 − 4) / 8, less what the last four samples are kept for
       // Channel 4 + 2, spectrum 1: the first one of inputs 0 and 1 begins before the stream.

@@ -74,9 +74,9 @@ async function phases(
     blockSamples,
     mostDelaySamples,
   });
-  const law = delayModels(2);
-  law.load(0, { fromTick: 0n, ...piece });
-  const delays = delaysOf(plan, law, { sampleRateHz, zeroHz });
+  const delayModel = delayModels(2);
+  delayModel.load(0, { fromTick: 0n, ...piece });
+  const delays = delaysOf(plan, delayModel, { sampleRateHz, zeroHz });
   const { blocks } = await channeliseDelayed(plan, backend, recorded(blockSamples, moving), [], delays);
   const skipped = Math.ceil(mostDelaySamples / CHANNELS); // the first ones extend to before the stream
   const sums = Array.from({ length: parts * CHANNELS }, () => [0, 0, 0, 0]);

@@ -52,14 +52,14 @@ const ZERO_HZ = 60.3e6;
 
 export const delaysOf = (
   plan: ChannelisePlan,
-  law: DelayModels,
+  delayModel: DelayModels,
   { sampleRateHz, zeroHz }: { readonly sampleRateHz: number; readonly zeroHz: number } = {
     sampleRateHz: RATE_HZ,
     zeroHz: ZERO_HZ,
   },
 ): SpectrumDelays =>
   spectrumDelays({
-    law,
+    delayModel,
     samplesPerSpectrum: plan.samplesPerSpectrum,
     taps: plan.taps,
     sampleRateHz,

@@ -21,7 +21,7 @@ import { pageLines, tokenIsFor } from './live/page-lines.js';
 import { openReport, type Report } from './live/report.js';
 import type { CommonOptions } from './options/command.js';
 import { printPlan } from './options/shorthand.js';
-import { leftoverLines } from './options/leftover-lines.js';
+import { partialFileLines } from './options/partial-file-lines.js';
 import {
   runInterference,
   liveVanVleck,
@@ -131,7 +131,7 @@ async function checkBeforehand(
   if (access) await (await connectQueue(access, 'corella live')).close();
   for (const product of products)
     if ('visibilities' in product && product.visibilities !== null)
-      for (const line of await leftoverLines(product.visibilities)) say(line);
+      for (const line of await partialFileLines(product.visibilities)) say(line);
 }
 
 function summarise({ plan, summary, packets, products, stream }: LiveOutcome, report: Report): void {

@@ -220,7 +220,7 @@ function delaysOf(telescope: Telescope, targets: readonly PhaseCentre[], moment:
 function trackedOf({ delays, source }: Front, { stations }: Telescope, moment: Instant): Float64Array {
   if (delays?.towards === undefined) return new Float64Array(stations.length);
   const ticks = secondsBetween(source.start, moment) * delays.tickRateHz;
-  const tracked = trackedDelays(delays.law, delays.tickRateHz, ticks);
+  const tracked = trackedDelays(delays.delayModel, delays.tickRateHz, ticks);
   return Float64Array.from(stations, (_, s) => tracked[(s * tracked.length) / stations.length].delayS);
 }
 
@@ -307,8 +307,8 @@ export const prepareBeams = (
       sum === 'incoherent' ? closers.keep(await prepareIncoherent(planFor(1), backend)) : undefined;
     const pieces = beamPieces(front, product);
     const { calibrated, gainsAt } = directGains(front, product);
-    const { overUsual = 1, levels } = gainOfFront(front);
-    const unit = levels ? 1 : 1 / overUsual;
+    const { gainRatio = 1, levels } = gainOfFront(front);
+    const unit = levels ? 1 : 1 / gainRatio;
     let held: Held | undefined;
     const hold = async (index: number): Promise<Held> => {
       const { first, end } = pieces.at(index);

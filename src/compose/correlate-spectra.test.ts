@@ -117,12 +117,12 @@ describe('from channelised data to integrations', () => {
 
 describe('channelised data whose delays are tracked', () => {
   /** Half a turn a second and more at 1 MHz: within an integration every spectrum has its own phase. */
-  const law = delayModels(INPUTS, Float64Array.of(0, 3e-7, 0, 0));
+  const delayModel = delayModels(INPUTS, Float64Array.of(0, 3e-7, 0, 0));
   for (let a = 0; a < INPUTS; a++) {
     const piece = { fromTick: 0n, delayS: 1e-7 * a, delayRate: 5e-7 * a, phaseRad: 0, phaseRateRadS: 0 };
-    law.load(a, piece);
+    delayModel.load(a, piece);
     // A new piece, in the middle of a block and of an integration.
-    law.load(a, { ...piece, fromTick: 12n, delayRate: -1e-6, phaseRad: 0.5 * a });
+    delayModel.load(a, { ...piece, fromTick: 12n, delayRate: -1e-6, phaseRad: 0.5 * a });
   }
   const turnsAt = (channel: number, a: number, t: number): number => {
     const [from, rate, phase] = t < 12 ? [0, 5e-7 * a, 0] : [12, -1e-6, 0.5 * a];
@@ -132,7 +132,7 @@ describe('channelised data whose delays are tracked', () => {
 
   async function check(backend: Backend): Promise<void> {
     const all: Integration[] = [];
-    const delays = { law, tickRateHz: RATE_HZ, mostDelayS: 1e-6, mostApartS: 1e-6 };
+    const delays = { delayModel, tickRateHz: RATE_HZ, mostDelayS: 1e-6, mostApartS: 1e-6 };
     await correlateSpectra(recording(), { backend, delays, integrationS: 0.1 }, (one) => {
       all.push(one);
       return Promise.resolve();
@@ -200,7 +200,7 @@ describe('a part of channelised data', () => {
     };
     const plain = (await powersOf({})).visibilities;
     // One ratio for all inputs and channels: 2.374 multiplies powers by 5.64.
-    const scaled = await powersOf({ overUsual: 2.374 });
+    const scaled = await powersOf({ gainRatio: 2.374 });
     scaled.visibilities.forEach((value, k) => {
       assert.ok(Math.abs(value * 2.374 ** 2 - plain[k]) <= 1e-9 * Math.abs(plain[k]));
     });
@@ -213,6 +213,6 @@ describe('a part of channelised data', () => {
     assert.ok(Math.abs(equalised[at] - plain[at] / 15) < 1e-9 * Math.abs(plain[at]));
     assert.deepEqual(equalised.subarray(0, 24), plain.subarray(0, 24));
     // Sums are unchanged.
-    assert.deepEqual((await powersOf({ overUsual: 2.374 }, 'sums')).visibilities, plain);
+    assert.deepEqual((await powersOf({ gainRatio: 2.374 }, 'sums')).visibilities, plain);
   });
 });

@@ -12,7 +12,7 @@ import {
   isOfTime,
   type FlagRule,
   refuseLeakage,
-  brightnessAtUsualGain,
+  brightnessAtNominalGain,
   imagedTelescope,
   calibratedAt,
   type Calibrated,
@@ -47,7 +47,7 @@ export function prepareDirectProduct(
 ): Stage<TimedSpectra, DirectSkyImage> {
   const { backend, flaggedInputs, telescope, image, plannedFor, store, autos, lastsS } = product;
   const { grid, frequenciesHz, polarisations } = spectraOfFront(front);
-  const { overUsual = 1 } = gainOfFront(front);
+  const { gainRatio = 1 } = gainOfFront(front);
   const imaging = prepareDirectImage({
     backend,
     grid,
@@ -60,13 +60,13 @@ export function prepareDirectProduct(
     telescope: imagedTelescope(telescope, flaggedInputs),
     ...directGains(front, product),
   });
-  return chain(prepareWholeStations(backend, polarisations), imaging, inNominalUnit(overUsual));
+  return chain(prepareWholeStations(backend, polarisations), imaging, inNominalUnit(gainRatio));
 }
 
 /** Images divided by the requantisation gain, in their own memory. */
-const inNominalUnit = (overUsual: number): Stage<DirectSkyImage, DirectSkyImage> => ({
+const inNominalUnit = (gainRatio: number): Stage<DirectSkyImage, DirectSkyImage> => ({
   push: (sky, emit) => {
-    brightnessAtUsualGain(sky.image, { overUsual });
+    brightnessAtNominalGain(sky.image, { gainRatio });
     return emit(sky);
   },
   flush: () => Promise.resolve(),
@@ -94,8 +94,8 @@ export function directGains(
     ...([rules, front.range?.firstChannel ?? 0, frequenciesHz.length, inputs] as const),
   );
   if (delays?.towards !== undefined) {
-    const { law, tickRateHz } = delays;
-    return { gainsAt: trackedGains({ law, tickRateHz, start: source.start, frequenciesHz }, own) };
+    const { delayModel, tickRateHz } = delays;
+    return { gainsAt: trackedGains({ delayModel, tickRateHz, start: source.start, frequenciesHz }, own) };
   }
   return typeof own === 'function' ? { gainsAt: own } : { calibrated: own };
 }

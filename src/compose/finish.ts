@@ -9,7 +9,7 @@ import { nothingToClose } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
-  atUsualGain,
+  atNominalGain,
   undoLevels,
   hostAdder,
   prepareSum,
@@ -19,7 +19,7 @@ import {
   chain,
   passing,
   type Stage,
-  prepareTurnBack,
+  prepareUnphase,
   prepareVanVleck,
   type RequestedVanVleck,
   type RequestedDelays,
@@ -49,7 +49,7 @@ export interface Finishing {
 const changes = ({ vanVleck, delays, gain, values }: Finishing): boolean =>
   vanVleck !== undefined ||
   delays?.towards !== undefined ||
-  (values !== 'sums' && (gain.levels !== undefined || (gain.overUsual ?? 1) !== 1));
+  (values !== 'sums' && (gain.levels !== undefined || (gain.gainRatio ?? 1) !== 1));
 
 /** Whether integrations pass unchanged: those on a card can stay there. */
 export const leavesAsIs = (finishing: Omit<Finishing, 'sumTo'>): boolean =>
@@ -75,14 +75,14 @@ export function prepareFinish(
     then(prepareVanVleck({ ...vanVleck, rail: railOf(spectra.type), realChannels }));
   }
   if (delays?.towards !== undefined) {
-    const { law, tickRateHz } = delays;
-    then(prepareTurnBack({ law, tickRateHz, start, frequenciesHz: spectra.frequenciesHz }));
+    const { delayModel, tickRateHz } = delays;
+    then(prepareUnphase({ delayModel, tickRateHz, start, frequenciesHz: spectra.frequenciesHz }));
   }
   if (look) then(changed((one) => (look(one), one)));
   if (values === 'means')
     then(
       changed((one) =>
-        gain.levels ? undoLevels(one, gain.levels) : atUsualGain(one, { overUsual: gain.overUsual ?? 1 }),
+        gain.levels ? undoLevels(one, gain.levels) : atNominalGain(one, { gainRatio: gain.gainRatio ?? 1 }),
       ),
     );
   if (flags && (flags.rules.length > 0 || flags.channels)) then(prepareFlagRules(flags));

@@ -64,7 +64,7 @@ import {
 /** The factor that requantisation applied to spectra, relative to the nominal gain: products are divided by it. */
 export interface Gain {
   /** One ratio for all. */
-  readonly overUsual?: number;
+  readonly gainRatio?: number;
   /** Equaliser gains, one for each input and channel; they include the ratio. */
   readonly levels?: Pick<InputLevels, 'factors' | 'channels' | 'inputs'>;
 }
@@ -144,8 +144,8 @@ export const endOfFront = (front: Front): number => front.range?.endSpectrum ?? 
 /** The gain that products of these spectra are divided by. */
 export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
   if (source.kind !== 'spectra') return gain;
-  const { levels, channels, inputs, overUsual } = source;
-  return levels ? { levels: { factors: levels, channels, inputs } } : { overUsual };
+  const { levels, channels, inputs, gainRatio } = source;
+  return levels ? { levels: { factors: levels, channels, inputs } } : { gainRatio };
 };
 
 /** Sums of integers must not change afterwards: a gain or phase that is applied later would stay in them. */

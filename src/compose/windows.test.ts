@@ -85,14 +85,14 @@ function frontOfSpectra(): Front {
 /** Delays that change by a sample now and then, and are not undone: the sums stay whole numbers. */
 const moving = (): RequestedDelays => {
   const fixed = fixedDelays(Float64Array.of(0, 0.001, 0.002, 0.003), 1000);
-  const { law } = fixed;
+  const { delayModel } = fixed;
   const later = (tick: bigint): bigint => (tick / 76n + 1n) * 76n;
   return {
     ...fixed,
-    law: {
-      ...law,
+    delayModel: {
+      ...delayModel,
       at: (input, tick) => {
-        const piece = law.at(input, tick);
+        const piece = delayModel.at(input, tick);
         const step = Number((tick / 76n) % 3n);
         return { ...piece, delayS: piece.delayS + 0.001 * step, fromTick: (tick / 76n) * 76n };
       },
@@ -104,14 +104,14 @@ const moving = (): RequestedDelays => {
 /** Tracked: a delay that drifts, and is rotated out spectrum by spectrum before rounding. */
 const drifting = (): RequestedDelays => {
   const fixed = fixedDelays(Float64Array.of(0, 0.001, 0.002, 0.003), 1000);
-  const { law } = fixed;
+  const { delayModel } = fixed;
   return {
     ...fixed,
     towards: 'a place',
-    law: {
-      ...law,
+    delayModel: {
+      ...delayModel,
       at: (input, tick) => ({
-        ...law.at(input, tick),
+        ...delayModel.at(input, tick),
         fromTick: 0n,
         delayRate: 3e-4 * input,
         phaseRad: 0.3,

@@ -96,14 +96,14 @@ export interface Integration {
   /** pairs : [b], 1 if the file had a row of the pair at this time; absent if all pairs are present. */
   readonly pairs?: Uint8Array;
   /** Only directly from a file: code that changes visibilities, counts or flags leaves it out. */
-  readonly asStored?: AsStored;
+  readonly passThrough?: PassThrough;
 }
 
 /**
  * What a file contains beyond sums, counts and flagged inputs, so that writing it again gives the same file. Only
  * writers use it, and images with stopped fringes, for the weight of each product and for uvw.
  */
-export interface AsStored {
+export interface PassThrough {
   /** Unphased means, flagged values included; 0 where the file had none. */
   readonly means: VisibilitiesCBPP;
   /** −0 where the file had none. */

@@ -49,7 +49,7 @@ export interface SpectraSource extends SourceFacts {
    * Requantisation gain ratio: that common gain over the nominal, if it followed the recording's level. Means are
    * divided by its square.
    */
-  readonly overUsual?: number;
+  readonly gainRatio?: number;
   /** 1 if channel 0 is the zero frequency of real voltages and also holds real numbers. */
   readonly realChannels?: number;
   /** As for voltages. */

@@ -1,6 +1,6 @@
 /** Delays: how they are applied, from geometry to pieces, and the user's file. */
 export { splitDelay, type DelayPiece, type SplitDelay } from './piece.js';
-export { delayModels, type DelayLaw, type DelayModels } from './models.js';
+export { delayModels, type DelayModel, type DelayModels } from './models.js';
 export {
   spectrumDelays,
   trackedDelays,
@@ -14,7 +14,7 @@ export {
   geometricDelaysS,
   planTracking,
   sampleClock,
-  trackingLaw,
+  trackingDelayModel,
   type TickClock,
   type Tracking,
   type TrackingOptions,

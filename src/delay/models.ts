@@ -3,7 +3,7 @@ import { refuse, wholeNumber } from '../core/errors.js';
 import { checkPiece, type DelayPiece } from './piece.js';
 
 /** The source of delays: a straight piece for every input and tick. */
-export interface DelayLaw {
+export interface DelayModel {
   readonly inputs: number;
   /** [a], always applied; not part of tracking. */
   readonly fixedS: Float64Array;
@@ -13,7 +13,7 @@ export interface DelayLaw {
   nextAfter(tick: bigint): bigint | undefined;
 }
 
-export interface DelayModels extends DelayLaw {
+export interface DelayModels extends DelayModel {
   /** Takes effect at its tick; replaces pieces that were to begin later. */
   load(input: number, piece: DelayPiece): void;
 }

@@ -3,7 +3,7 @@
  * constant, and the remainder is a phase that is linear in time and in frequency.
  */
 import { refuse } from '../core/errors.js';
-import type { DelayLaw } from './models.js';
+import type { DelayModel } from './models.js';
 import { splitDelay, type DelayPiece } from './piece.js';
 
 /** Numbers of an input in `RunDelays.turns`. */
@@ -20,7 +20,7 @@ export interface RunDelays {
 }
 
 export interface SpectrumDelayOptions {
-  readonly law: DelayLaw;
+  readonly delayModel: DelayModel;
   readonly samplesPerSpectrum: number;
   readonly taps: number;
   readonly sampleRateHz: number;
@@ -45,8 +45,8 @@ const MOST_DRIFT_SAMPLES = 1 / 64;
 
 /** Delays of each input for spectra, by time ranges. */
 export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
-  const { law, samplesPerSpectrum, taps, sampleRateHz, zeroHz, mostDelaySamples } = options;
-  const { inputs } = law;
+  const { delayModel, samplesPerSpectrum, taps, sampleRateHz, zeroHz, mostDelaySamples } = options;
+  const { inputs } = delayModel;
   const tickOf = (spectrum: number): bigint => BigInt(spectrum) * BigInt(samplesPerSpectrum);
   /** The first spectrum whose tick is not before. */
   const spectrumOf = (tick: bigint): number => {
@@ -85,12 +85,12 @@ export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
     mostDelaySamples,
     from: (first) => {
       const tick = tickOf(first);
-      const next = law.nextAfter(tick);
+      const next = delayModel.nextAfter(tick);
       let until = next === undefined ? Infinity : spectrumOf(next);
       const shiftSamples = new Int32Array(inputs);
       const turns = new Float64Array(TURN_NUMBERS * inputs);
       for (let a = 0; a < inputs; a++) {
-        const piece = law.at(a, tick);
+        const piece = delayModel.at(a, tick);
         const { coarse, until: own } = coarseAt(piece, first);
         if (Math.abs(coarse) > mostDelaySamples) {
           refuse(
@@ -123,14 +123,14 @@ export interface TrackedDelay {
 }
 
 /** At so many ticks from the origin of the delay function, integer or not : [a]. */
-export function trackedDelays(law: DelayLaw, tickRateHz: number, tick: number): TrackedDelay[] {
+export function trackedDelays(delayModel: DelayModel, tickRateHz: number, tick: number): TrackedDelay[] {
   const whole = BigInt(Math.floor(tick));
   const restS = (tick - Math.floor(tick)) / tickRateHz;
-  return Array.from({ length: law.inputs }, (_, a) => {
-    const piece = law.at(a, whole);
+  return Array.from({ length: delayModel.inputs }, (_, a) => {
+    const piece = delayModel.at(a, whole);
     const { delayS, phaseRad } = splitDelay(piece, whole, tickRateHz);
     return {
-      delayS: delayS + restS * piece.delayRate - law.fixedS[a],
+      delayS: delayS + restS * piece.delayRate - delayModel.fixedS[a],
       phaseRad: phaseRad + restS * piece.phaseRateRadS,
     };
   });

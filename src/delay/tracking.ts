@@ -5,7 +5,7 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { DelayLaw } from './models.js';
+import type { DelayModel } from './models.js';
 import type { DelayPiece } from './piece.js';
 
 /** Ticks to UTC and back; a time between two ticks belongs to the later one. */
@@ -87,7 +87,10 @@ export function planTracking(options: TrackingOptions): Tracking {
 }
 
 /** Pieces that are computed on request, plus fixed delays; ticks before the first piece have the first one. */
-export function trackingLaw(tracking: Tracking, fixedS = new Float64Array(tracking.inputs)): DelayLaw {
+export function trackingDelayModel(
+  tracking: Tracking,
+  fixedS = new Float64Array(tracking.inputs),
+): DelayModel {
   const { inputs, firstTick, ticksPerPiece } = tracking;
   if (fixedS.length !== inputs)
     refuse('tracking', `${fixedS.length} fixed delays for ${inputs} inputs`, 'give one for each');

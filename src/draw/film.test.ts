@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inflateSync } from 'node:zlib';
 import { makeCanvas } from './canvas.js';
-import { encodeFilm } from './png.js';
-import { renderSheet } from './render.js';
+import { encodeAnimation } from './png.js';
+import { renderContactSheet } from './render.js';
 import type { Picture } from './shapes.js';
 
 interface Chunk {
@@ -30,7 +30,7 @@ describe('a sheet', () => {
   it('holds its pictures side by side, row by row', async () => {
     const papers = [0x102030, 0x405060, 0x708090];
     const pictures = papers.map((paper): Picture => ({ width: 4, height: 2, paper, shapes: [] }));
-    const chunks = chunksOf(await renderSheet(pictures, { columns: 2 }));
+    const chunks = chunksOf(await renderContactSheet(pictures, { columns: 2 }));
     assert.deepEqual([chunks[0].data.readUInt32BE(0), chunks[0].data.readUInt32BE(4)], [8, 4]);
     const rows = inflateSync(chunks[1].data);
     const red = (x: number, y: number): number => rows[y * (1 + 3 * 8) + 1 + 3 * x];
@@ -46,7 +46,7 @@ describe('a sheet', () => {
 describe('a film', () => {
   it('holds its pictures one after the other', async () => {
     const colours = [0x102030, 0x405060, 0x708090];
-    const chunks = chunksOf(await encodeFilm(colours.map((colour) => makeCanvas(3, 2, colour))));
+    const chunks = chunksOf(await encodeAnimation(colours.map((colour) => makeCanvas(3, 2, colour))));
     assert.deepEqual(
       chunks.map(({ type }) => type),
       ['IHDR', 'acTL', 'fcTL', 'IDAT', 'fcTL', 'fdAT', 'fcTL', 'fdAT', 'IEND'],

@@ -15,7 +15,7 @@ export {
 export { skyScales, type SkyLook } from './look.js';
 export { drawMap, type MapPoint } from './map.js';
 export { seriesColour, skyPalettes } from './palettes.js';
-export { renderFilm, renderPng, renderSheet } from './render.js';
+export { renderAnimation, renderPng, renderContactSheet } from './render.js';
 export type { Picture, Shape } from './shapes.js';
 export { angleText, type SkyDirections } from './sky/grid.js';
 export type { BeamEllipse, NamedDirection } from './sky/marks.js';

@@ -49,7 +49,7 @@ const FRAME_MS = 200;
  * fcTL with its size and time, and all data after the first picture in fdAT chunks. Other decoders show the first
  * picture.
  */
-export async function encodeFilm(frames: readonly Canvas[]): Promise<Uint8Array> {
+export async function encodeAnimation(frames: readonly Canvas[]): Promise<Uint8Array> {
   const numbers = (...values: readonly number[]): Buffer => {
     const bytes = Buffer.alloc(4 * values.length);
     values.forEach((value, k) => bytes.writeUInt32BE(value, 4 * k));

@@ -4,7 +4,7 @@ import { makeCanvas, type Canvas } from './canvas.js';
 import { prepareCoverage, type Coverage } from './coverage.js';
 import type { Box, Point } from './cut.js';
 import { textRings, textWidth } from './letters.js';
-import { encodeFilm, encodePng } from './png.js';
+import { encodeAnimation, encodePng } from './png.js';
 import { dashes, strokeRings } from './stroke.js';
 import type { LineShape, Picture, Shape, TextShape } from './shapes.js';
 
@@ -21,11 +21,13 @@ export const renderPng = (picture: Picture, options: RenderOptions = {}): Promis
   encodePng(renderCanvas(picture, options));
 
 /** Pictures of one size as an animated PNG. */
-export const renderFilm = (pictures: readonly Picture[], options: RenderOptions = {}): Promise<Uint8Array> =>
-  encodeFilm(pictures.map((picture) => renderCanvas(picture, options)));
+export const renderAnimation = (
+  pictures: readonly Picture[],
+  options: RenderOptions = {},
+): Promise<Uint8Array> => encodeAnimation(pictures.map((picture) => renderCanvas(picture, options)));
 
 /** Contact sheet: pictures of one size side by side as one PNG, row by row, each at the given width. */
-export function renderSheet(
+export function renderContactSheet(
   pictures: readonly Picture[],
   options: RenderOptions & { readonly columns: number },
 ): Promise<Uint8Array> {

@@ -53,8 +53,8 @@ const levelSchema = z.strictObject({
   silentInputs: whole,
   silentSamples: whole,
   gain: z.number(),
-  follows: z.enum(['usual', 'measured', 'told']),
-  overUsual: z.number(),
+  follows: z.enum(['nominal', 'measured', 'given']),
+  gainRatio: z.number(),
 }) satisfies z.ZodType<Level>;
 
 const rangeSchema = z.strictObject({

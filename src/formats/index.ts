@@ -19,7 +19,7 @@ export {
 export { encodeFitsSeries } from './fits/series.js';
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
 export { crossHandKnown, writeGains, type DataUnits, type GainsAt, type GainsFile } from './gains/gains.js';
-export { findLeftovers } from './io/leftovers.js';
+export { findPartialFiles } from './io/partial-files.js';
 export { recover, type Recovered } from './recover.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { rtlTcpStream } from './streams/rtl-tcp.js';
@@ -45,7 +45,7 @@ export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/
 export { openSampleStream, type StreamDescription } from './recordings/stream.js';
 export { describeSigmf } from './recordings/sigmf/describe.js';
 export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
-export { writtenProducts } from './visibilities/as-stored.js';
+export { writtenProducts } from './visibilities/pass-through.js';
 export { checkOutputs, requireInputs, sameFile } from './io/outputs.js';
 export { namesIn } from './several/paths.js';
 export { recordingPaths } from './recordings/recording-paths.js';

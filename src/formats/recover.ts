@@ -2,8 +2,8 @@
 import { access, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { refuse } from '../core/errors.js';
-import { mendFilterbank } from './filterbank/index.js';
-import { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
+import { repairFilterbank } from './filterbank/index.js';
+import { findPartialFiles, finalNameOf, type PartialFile } from './io/partial-files.js';
 import { formats, openFile, visibilityFormatFor } from './registry.js';
 
 /** The result for one file. */
@@ -21,7 +21,7 @@ export async function recover(
   path: string,
   { remove = false, overwrite = false }: { readonly remove?: boolean; readonly overwrite?: boolean } = {},
 ): Promise<readonly Recovered[]> {
-  const left = await leftoversOf(path);
+  const left = await partialFilesOf(path);
   const busy = left.find(({ isBeingWritten }) => isBeingWritten);
   if (busy) refuse(busy.path, 'is still being written', 'stop that run first');
   const done: Recovered[] = [];
@@ -33,7 +33,7 @@ export async function recover(
   } else {
     const found = await recoverAll(left, overwrite);
     const isDone = found.some(({ outcome }) => outcome === 'recovered');
-    if (!isDone && (await isPlainOutput(path))) done.push(await mendInPlace(path));
+    if (!isDone && (await isPlainOutput(path))) done.push(await repairInPlace(path));
     done.push(...found);
   }
   if (done.length === 0 && !(await isThere(path)))
@@ -46,11 +46,11 @@ export async function recover(
 }
 
 /** In a folder, of an output, or the partial file itself. */
-async function leftoversOf(path: string): Promise<Leftover[]> {
+async function partialFilesOf(path: string): Promise<PartialFile[]> {
   const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory() === true) return findLeftovers(path);
+  if (found?.isDirectory() === true) return findPartialFiles(path);
   const final = finalNameOf(path);
-  const all = await findLeftovers(dirname(path), final ?? path);
+  const all = await findPartialFiles(dirname(path), final ?? path);
   return final === undefined ? all : all.filter((one) => one.path === path || one.path === `./${path}`);
 }
 
@@ -61,7 +61,7 @@ const isThere = (path: string): Promise<boolean> =>
   );
 
 /** Files with finished content get their final names, if no two want the same. */
-async function recoverAll(left: readonly Leftover[], overwrite: boolean): Promise<Recovered[]> {
+async function recoverAll(left: readonly PartialFile[], overwrite: boolean): Promise<Recovered[]> {
   const found: Recovered[] = [];
   for (const { path: from, finalPath: path, sizeBytes } of left) {
     const isKnown = isGrowing(path);
@@ -104,7 +104,7 @@ const isOfBeams = (path: string): boolean => /\.(?:fil|sf|fil\.json|sf\.json)$/i
 /** The number of integrations or values in the repaired file. */
 async function mended(path: string, from: string): Promise<number> {
   if (!isOfBeams(path)) return visibilityFormatFor(path).mend(from);
-  if (/\.(?:fil|sf)$/i.test(path)) return mendFilterbank(from);
+  if (/\.(?:fil|sf)$/i.test(path)) return repairFilterbank(from);
   // It is written at once: complete, or empty.
   const text = await readFile(from, 'utf8');
   return text.endsWith('}\n') ? 1 : 0;
@@ -114,7 +114,7 @@ async function mended(path: string, from: string): Promise<number> {
 const isPlainOutput = async (path: string): Promise<boolean> =>
   isGrowing(path) && (await stat(path).catch(() => undefined))?.isFile() === true;
 
-async function mendInPlace(path: string): Promise<Recovered> {
+async function repairInPlace(path: string): Promise<Recovered> {
   const writer = await writerOf(path);
   if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
   const integrations = await mended(path, path);

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { countsCB, uvwB, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
-import type { AsStored, Integration } from '../core/blocks.js';
+import type { PassThrough, Integration } from '../core/blocks.js';
 import { addSeconds, parseInstant, secondsBetween } from '../core/instant.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
@@ -49,7 +49,7 @@ const header: VisibilityHeader = {
  */
 const means = [9, 0.5, 1, 2, 1, -3, 6, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 0, 0, 1, 0];
 const weights = [1, 2, -3, 4, 2, -3, -0, 4, 1, 1, 1, 1];
-const asStored: AsStored = {
+const passThrough: PassThrough = {
   means: visibilitiesCBPP(Float64Array.from(means), 1, 3, 2),
   weights: weightsCBPP(Float64Array.from(weights), 1, 3, 2),
   stopped: {
@@ -66,7 +66,7 @@ const integration: Integration = {
   visibilities: visibilitiesCBPP(new Float64Array(24), 1, 3, 2),
   counts: countsCB(new Float64Array(3), 1, 3),
   flaggedInputs: new Uint8Array(4),
-  asStored,
+  passThrough,
 };
 
 const near = (actual: Iterable<number>, expected: readonly number[], tolerance = 2e-6): void => {
@@ -165,8 +165,8 @@ describe('visibility files again', () => {
     await checkUvfits(second);
     await checkUvh5(await convert(second, '6.uvh5'), 1e-5);
     const { all } = await read(first);
-    near(all[0].asStored?.means ?? [], means);
-    near(all[0].asStored?.weights ?? [], weights, 0);
+    near(all[0].passThrough?.means ?? [], means);
+    near(all[0].passThrough?.weights ?? [], weights, 0);
   });
 
   it('takes uvw from geometry when the phase centre is another, or the file had no such pair', async () => {
@@ -175,11 +175,11 @@ describe('visibility files again', () => {
     const higher = { ...header.telescope, stations: [low, { ...high, upM: 200 }] };
     const unknown = uvwB(new Float64Array(9).fill(Number.NaN), 3);
     for (const [k, stopped] of [
-      { phaseCentre: elsewhere, uvwM: asStored.stopped?.uvwM ?? unknown },
+      { phaseCentre: elsewhere, uvwM: passThrough.stopped?.uvwM ?? unknown },
       { phaseCentre: header.phaseCentre, uvwM: unknown },
     ].entries()) {
       const path = await write(`other${k}.uvfits`, { ...header, telescope: higher }, [
-        { ...integration, asStored: { ...asStored, stopped } },
+        { ...integration, passThrough: { ...passThrough, stopped } },
       ]);
       const [, cross] = await groups(path);
       // −200 m along the zenith are −1/2 turn: S = −conj(V).
@@ -211,8 +211,8 @@ describe('visibility files again', () => {
       [5, 10],
     );
     // The second row is the pair (1, 2): baseline 1 of (0, 0), (1, 0), (1, 1).
-    assert.deepEqual([...(all[0].asStored?.integrationS ?? [])], [2, 5, 2]);
-    assert.equal(all[1].asStored?.integrationS, undefined);
+    assert.deepEqual([...(all[0].passThrough?.integrationS ?? [])], [2, 5, 2]);
+    assert.equal(all[1].passThrough?.integrationS, undefined);
   });
 
   const data = process.env.CORELLA_TEST_DATA;
@@ -260,7 +260,7 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
   // A Julian Date in one double, as in UVH5, resolves 40 µs.
   assert.ok(Math.abs(secondsBetween(middle(sent), middle(got))) < 1e-4, 'times');
   assert.ok(Math.abs(sent.durationS - got.durationS) < 1e-6 * sent.durationS, 'durations');
-  const [a, b] = [sent.asStored, got.asStored];
+  const [a, b] = [sent.passThrough, got.passThrough];
   assert.ok(a && b);
   a.integrationS?.forEach((value, pair) => {
     assert.ok(Number.isNaN(value) || b.integrationS?.[pair] === value, 'durations of pairs');
@@ -282,7 +282,7 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
   const products = sent.polarisations ** 2;
   const most = largest(a.means);
   const baselines = a.means.length / (2 * products * sent.channels);
-  const storedValue = ({ means: values, stopped }: AsStored, at: number): [number, number] => {
+  const storedValue = ({ means: values, stopped }: PassThrough, at: number): [number, number] => {
     const cell = Math.floor(at / products);
     const frequencyHz = frequenciesHz[Math.floor(cell / baselines)];
     const wM = a.stopped && stopped ? stopped.uvwM[3 * (cell % baselines) + 2] : 0;

@@ -1,5 +1,5 @@
 /** Pictures of satellites. */
-import { renderSheet, skyPicture } from '../draw/index.js';
+import { renderContactSheet, skyPicture } from '../draw/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { GnssCalibration } from './calibrate.js';
 import { imageOf, imagePixel, PIXELS } from './images.js';
@@ -36,5 +36,5 @@ export function satellitePicture(
       sources: [{ name: `PRN ${wave.prn}`, directionEnu: { x: l, y: m, z: n } }],
     });
   });
-  return renderSheet(pictures, { columns: Math.min(4, pictures.length), width: SHEET_WIDTH });
+  return renderContactSheet(pictures, { columns: Math.min(4, pictures.length), width: SHEET_WIDTH });
 }

@@ -55,33 +55,33 @@ export const productName = ({ header }: VisibilityFile, pi: number, pj: number):
 
 /** Weight of a product from its file, else from the counts and flags; above 0 is good. */
 export function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
-  const { polarisations: p, asStored, flaggedInputs } = one;
+  const { polarisations: p, passThrough, flaggedInputs } = one;
   const at = cell * p * p + (a1 % p) * p + (a2 % p);
-  if (asStored) return asStored.weights[at];
+  if (passThrough) return passThrough.weights[at];
   return flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1 ? 0 : productCount(one, cell, a1 % p, a2 % p);
 }
 
 /** Whether a product was measured and is flagged, as opposed to missing. */
 export function isFlagged(one: Integration, cell: number, a1: number, a2: number): boolean {
-  const { polarisations: p, asStored, flaggedInputs } = one;
-  if (asStored) return asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)] < 0;
+  const { polarisations: p, passThrough, flaggedInputs } = one;
+  if (passThrough) return passThrough.weights[cell * p * p + (a1 % p) * p + (a2 % p)] < 0;
   return (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) && productCount(one, cell, a1 % p, a2 % p) > 0;
 }
 
 /** The absolute value of its weight, flagged or not: 0 if it is missing. */
 export function measuredOf(one: Integration, cell: number, a1: number, a2: number): number {
-  const { polarisations: p, asStored } = one;
-  return asStored
-    ? Math.abs(asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)])
+  const { polarisations: p, passThrough } = one;
+  return passThrough
+    ? Math.abs(passThrough.weights[cell * p * p + (a1 % p) * p + (a2 % p)])
     : productCount(one, cell, a1 % p, a2 % p);
 }
 
 /** Mean of a product, undefined if it has no weight. */
 export function meanOf(one: Integration, cell: number, a1: number, a2: number): Complex | undefined {
-  const { polarisations: p, asStored } = one;
+  const { polarisations: p, passThrough } = one;
   if (!(weightOf(one, cell, a1, a2) > 0)) return undefined;
   const at = 2 * (cell * p * p + (a1 % p) * p + (a2 % p));
-  if (asStored) return { re: asStored.means[at], im: asStored.means[at + 1] };
+  if (passThrough) return { re: passThrough.means[at], im: passThrough.means[at + 1] };
   const { visibilities } = one;
   const count = productCount(one, cell, a1 % p, a2 % p);
   return { re: visibilities[at] / count, im: visibilities[at + 1] / count };

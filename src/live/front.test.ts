@@ -46,7 +46,7 @@ const spectra: SpectraSource = {
   spectrumRateHz: 1000,
   frequenciesHz: Float64Array.of(1e8, 1.00001e8, 1.00002e8),
   channelWidthHz: 1000,
-  overUsual: 3,
+  gainRatio: 3,
   close: nothingToClose,
   blocks: none,
 };
@@ -55,10 +55,10 @@ const delays = { track: parsePhaseCentre('CygA', 'test') };
 describe('the front of a stream epoch', () => {
   it("counts delays from the epoch's own start: an hour later the place is elsewhere", () => {
     const ticks = 3600 * RATE_HZ;
-    const law = frontOf(voltages(first), { telescope, delays }).delays?.law;
-    const later = frontOf(voltages(addSeconds(first, 3600)), { telescope, delays }).delays?.law;
-    assert.ok(law && later);
-    const [atStart, anHour] = [0, ticks].map((tick) => trackedDelays(law, RATE_HZ, tick)[1].delayS);
+    const delayModel = frontOf(voltages(first), { telescope, delays }).delays?.delayModel;
+    const later = frontOf(voltages(addSeconds(first, 3600)), { telescope, delays }).delays?.delayModel;
+    assert.ok(delayModel && later);
+    const [atStart, anHour] = [0, ticks].map((tick) => trackedDelays(delayModel, RATE_HZ, tick)[1].delayS);
     const ofLater = trackedDelays(later, RATE_HZ, 0)[1].delayS;
     assert.ok(Math.abs(ofLater - anHour) < 1e-12, `${ofLater} of ${anHour}`);
     assert.ok(Math.abs(atStart - anHour) > 1e-7);
@@ -77,7 +77,7 @@ describe('the front of a stream epoch', () => {
     const made = spectraOfFront(front);
     assert.deepEqual([made.channels, made.inputs, made.channelWidthHz], [12, 2, 250]);
     assert.equal(made.grid.spectrumRateHz, 250);
-    assert.equal(front.gain?.overUsual, 3);
+    assert.equal(front.gain?.gainRatio, 3);
     assert.throws(() => frontOf(spectra, { telescope, fineChannels: 4, channels, delays }), /not delayed/);
   });
 });

@@ -34,8 +34,8 @@ export function frontOf(source: Source, settings: FrontSettings): Front {
       'channelise them without front.equaliser first',
     );
   const finer = { inputs: source.inputs, channels: planFineChannels(source, fineChannels) };
-  const { overUsual } = source;
-  return { source: streamsOf(source), channels, finer, kurtosis, flaggedInputs, gain: { overUsual } };
+  const { gainRatio } = source;
+  return { source: streamsOf(source), channels, finer, kurtosis, flaggedInputs, gain: { gainRatio } };
 }
 
 /** Ticks count from the epoch's first sample. A stream of unknown length is planned for a day. */

@@ -146,7 +146,7 @@ export const calibrateMessages = {
     data: { gains: 'how many' },
     text: ({ gains }: { gains: number }) =>
       `left out: ${count(gains, 'more gain')} unlike those of the same input in other channels; --json lists all`,
-    help: 'A single gain that is far from those of the same input in the other channels is left out. products.gains.odd sets the factor; the `oddGains` field of --json lists them.',
+    help: 'A single gain that is far from those of the same input in the other channels is left out. products.gains.odd sets the factor; the `outlierGains` field of --json lists them.',
   }),
   'calibrate.unconverged': declare({
     severity: 'error',

@@ -108,7 +108,7 @@ export const dataMessages = {
       inputRms: 'in levels',
       outputRms: 'in levels',
       gain: 'before rounding',
-      follows: '`measured`, `told` (given) or `usual` (nominal)',
+      follows: '`measured`, `given` or `nominal`',
       efficiency: 'of rounding, as a fraction',
     },
     text: ({
@@ -125,7 +125,7 @@ export const dataMessages = {
       efficiency: number;
     }) =>
       `level: ${digits(inputRms)} rms in, ${digits(outputRms)} levels rms after a gain of ${Number(gain.toPrecision(4))}` +
-      `${follows === 'measured' ? ' (measured)' : follows === 'told' ? ' (given)' : ''}; rounding keeps ${percent(efficiency)} of a weak signal`,
+      `${follows === 'measured' ? ' (measured)' : follows === 'given' ? ' (given)' : ''}; rounding keeps ${percent(efficiency)} of a weak signal`,
     help: 'The samples are multiplied by the gain and rounded to the bits of the spectra. Efficiency is the squared signal-to-noise ratio that is left. front.gain sets the gain.',
   }),
   'level.weak-input': declare({

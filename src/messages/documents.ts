@@ -64,7 +64,7 @@ const shared = {
   kind: 'voltages, spectra or visibilities',
   level: [
     'from voltages, to whole numbers',
-    'before rounding: `inputRms`, `outputRms` and `weakestRms` in levels, `efficiency` and `worstEfficiency` of rounding, `silentInputs`, `silentSamples` before any signal, the `gain` and what it `follows` (`usual`, `measured`, `told`), `overUsual`',
+    'before rounding: `inputRms`, `outputRms` and `weakestRms` in levels, `efficiency` and `worstEfficiency` of rounding, `silentInputs`, `silentSamples` before any signal, the `gain` and what it `follows` (`nominal`, `measured`, `given`), `gainRatio`',
   ],
   levels: [
     'with `front.equaliser`',
@@ -176,7 +176,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       level: shared.level,
       rounded: [
         'to whole numbers',
-        'levels before rounding, of 256 of every 4096 spectra: channels of inputs with signal (`heard`), those `weak` (below one level rms in some range of spectra) and the `weakestRms`; `leastRms` and `mostRms` of the median input over these ranges, in levels; `zeroInputs` and inputs `zeroForATime`',
+        'levels before rounding, of 256 of every 4096 spectra: channels of inputs with signal (`withSignal`), those `weak` (below one level rms in some range of spectra) and the `weakestRms`; `leastRms` and `mostRms` of the median input over these ranges, in levels; `zeroInputs` and inputs `zeroForATime`',
       ],
       missingSamples: shared.missingSamples,
       frames: shared.frames,
@@ -228,7 +228,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       level: shared.level,
       rounded: [
         'of what was rounded here',
-        'levels before rounding: channels of inputs with signal (`heard`), those `weak` (below one level rms in some integration) and the `weakestRms`; `leastRms` and `mostRms` of the median input over integrations, in levels; `zeroInputs` and inputs `zeroForATime`',
+        'levels before rounding: channels of inputs with signal (`withSignal`), those `weak` (below one level rms in some integration) and the `weakestRms`; `leastRms` and `mostRms` of the median input over integrations, in levels; `zeroInputs` and inputs `zeroForATime`',
       ],
       missingSamples: shared.missingSamples,
       frames: shared.frames,
@@ -298,11 +298,11 @@ export const jsonDocuments: readonly JsonDocument[] = [
         '`products.gains.over: band`, `products.gains.over: delay`',
         "of the worst time: the residuals of a gain for each channel, `free`, and of what is written, `shaped`; `lost`, part of the sky's power that this leaves, noise removed",
       ],
-      oddInputs:
+      outlierInputs:
         'inputs left out: `input`, `name`, `level` over the median, `by` which of powers and gains, with `products.gains.every` at how many `times`',
-      oddChannels:
+      outlierChannels:
         "channels left out, their gains being unlike the others': `channel`, `level`, `by` gains or residuals, of several times `timeUtc`",
-      oddGains:
+      outlierGains:
         'single gains left out, unlike those of the same input in other channels: `channel`, `input`, `name`, `level`, of several times `timeUtc`',
       crossHand:
         'of two polarisations, the phase between X and Y: `how` (unknown, model, v-zero, given, earlier), `phaseDeg` of each channel (null where unknown), `fits` of those it was looked for in (`channel`, `significance`, `overModel`)',
@@ -770,7 +770,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       quick: 'whether it was the quick run',
       seconds: shared.seconds,
       figures:
-        'of each its `name`, `title`, `seconds`, `checks` (`what`, `measured`, `unit`, `wanted`, `verdict`: `pass`, `fail` or `told`), `tables` and `remarks`; `failure` where it could not be measured',
+        'of each its `name`, `title`, `seconds`, `checks` (`what`, `measured`, `unit`, `wanted`, `verdict`: `pass`, `fail` or `reported`), `tables` and `remarks`; `failure` where it could not be measured',
       movedSince: [
         'with `--compare`',
         '`version` and `madeUtc` of the earlier report, and what `moved`: `figure`, `what`, `before`, `now`, `unit`, `worse`',

@@ -209,7 +209,7 @@ export const imageMessages = {
       kept: 'of the amplitude, as a fraction',
       integrationS: 'how long integrations are',
       turns: 'of its fastest fringe in that time',
-      bearableS: 'the longest integration that keeps 99 %',
+      longestS: 'the longest integration that keeps 99 %',
       field: 'the field that sets it',
     },
     text: ({
@@ -217,18 +217,18 @@ export const imageMessages = {
       kept: part,
       integrationS,
       turns,
-      bearableS,
+      longestS,
       field,
     }: {
       longestM: number;
       kept: number;
       integrationS: number;
       turns: number;
-      bearableS: number;
+      longestS: number;
       field: string;
     }) =>
       `the sky is not tracked: over ${formatSeconds(integrationS)} its fastest fringe turns ${turns.toPrecision(2)} times, ` +
-      `and the longest baseline, ${lengthText(longestM)}, keeps ${kept(part)} of the amplitude; use front.delays.track: SOURCE, or ${field}: ${formatSeconds(bearableS)}`,
+      `and the longest baseline, ${lengthText(longestM)}, keeps ${kept(part)} of the amplitude; use front.delays.track: SOURCE, or ${field}: ${formatSeconds(longestS)}`,
     help: 'The Earth rotates during an integration, and fringes on long baselines average out. Track a source, or use shorter integrations.',
   }),
   'sky.delays-by-phase': declare({

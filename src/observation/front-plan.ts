@@ -9,7 +9,7 @@ import type { Recording, VoltageRecording } from '../formats/index.js';
 import {
   readCoefficients,
   planChannels,
-  usualSpectra,
+  nominalSpectra,
   type ChannelSettings,
   planFineChannels,
   streamsOf,
@@ -75,7 +75,7 @@ export async function gatherFront(
       channels ??
       refuse(recording.path, 'names no telescope, so its channels are unknown', 'give front.channels'),
     ...(await filterOf(part)),
-    outputType: part.bits === undefined ? usualSpectra(source) : spectraTypes[part.bits],
+    outputType: part.bits === undefined ? nominalSpectra(source) : spectraTypes[part.bits],
     gain: part.gain,
   };
   if (part.equaliser !== undefined) return { delays, ...(await equalised(part, source, settings, backend)) };
@@ -146,7 +146,7 @@ export interface PlannedFront {
   readonly level?: Level;
   readonly equaliser?: InputLevels;
   /** Requantisation gain ratio, of all filters together. */
-  readonly overUsual: number;
+  readonly gainRatio: number;
   readonly settings?: ChannelSettings;
   /** For finer channels: this many, starting with the first, are below the band and mirror those above its edge. */
   readonly mirrored: number;
@@ -197,7 +197,7 @@ export function planFront(
   const lastsS = recording.samples / tickRateHz;
   const delays = requestDelays(request, telescope, { start: recording.start, tickRateHz, lastsS });
   const common = { kurtosis, flaggedInputs };
-  const made = (front: Front, overUsual: number, mirrored = 0): PlannedFront => {
+  const made = (front: Front, gainRatio: number, mirrored = 0): PlannedFront => {
     const { range, used } = firstOf(front, recording, durationS);
     return {
       front: { ...front, range },
@@ -206,13 +206,13 @@ export function planFront(
       delays,
       level,
       equaliser,
-      overUsual,
+      gainRatio,
       settings,
       mirrored,
     };
   };
   if (recording.kind === 'spectra' && fineChannels === undefined)
-    return made({ ...common, source: recording, delays }, recording.overUsual ?? 1);
+    return made({ ...common, source: recording, delays }, recording.gainRatio ?? 1);
   if (!settings) throw new Error('voltages need settings of their channels');
   if (recording.kind === 'spectra') {
     if (recording.levels)
@@ -225,18 +225,18 @@ export function planFront(
     const source = streamsOf(recording);
     const least = leastSpectraOf(kurtosis, { inputs: source.inputs, channels: settings.channels });
     const channels = planChannels(source, { ...settings, ...least });
-    const overUsual = (recording.overUsual ?? 1) * (level?.overUsual ?? 1);
+    const gainRatio = (recording.gainRatio ?? 1) * (level?.gainRatio ?? 1);
     const finer = { inputs: recording.inputs, channels: fine };
     const mirrored =
       recording.realChannels === 1 ? Math.max(0, Math.floor((fineChannels ?? 0) / 2) - fine.first) : 0;
-    return made({ ...common, source, channels, finer, gain: { overUsual } }, overUsual, mirrored);
+    return made({ ...common, source, channels, finer, gain: { gainRatio } }, gainRatio, mirrored);
   }
   const channels = planChannels(recording, {
     ...settings,
     ...leastSpectraOf(kurtosis, { ...recording, channels: settings.channels }),
     mostDelaySamples: delays && mostDelaySamples(delays),
   });
-  const overUsual = level?.overUsual ?? 1;
-  const gain = { overUsual, levels: equaliser };
-  return made({ ...common, source: recording, channels, delays, gain }, overUsual);
+  const gainRatio = level?.gainRatio ?? 1;
+  const gain = { gainRatio, levels: equaliser };
+  return made({ ...common, source: recording, channels, delays, gain }, gainRatio);
 }

@@ -254,13 +254,13 @@ function imageLines(
   { plan: { observed, observation } }: RunOutcome,
   seconds: number,
 ): Line[] {
-  const isFilm = paths.some((path) => /\.png$/i.test(path));
+  const isAnimation = paths.some((path) => /\.png$/i.test(path));
   const took = formatSeconds(seconds);
   return [
     seen
       ? `${paths.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(seen.peak.toPrecision(4))} ${unit}, ${took}`
       : `${paths.join(', ')}: ${images} image${images === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
-        `${formatSeconds(everyS ?? 0)}, ${took}${isFilm ? `; ${paths[1]} is an animation` : ''}`,
+        `${formatSeconds(everyS ?? 0)}, ${took}${isAnimation ? `; ${paths[1]} is an animation` : ''}`,
     ...(leftOut === 0
       ? []
       : [

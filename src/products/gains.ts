@@ -17,7 +17,7 @@ import { modelSources, solvingFields } from './solving.js';
 
 const group = 'Gains';
 
-const oddFactor = withForm(
+const outlierFactor = withForm(
   z.number().refine((factor) => factor === 0 || factor > 1, 'is not a factor'),
   { words: 'a number above 1, like 4, or 0 to keep all inputs' },
 );
@@ -162,7 +162,7 @@ export const gains = z.strictObject({
     default: false,
     help: 'write the gains although the model explains little of the sky',
   }),
-  odd: field(oddFactor, {
+  odd: field(outlierFactor, {
     flag: '--odd <factor>',
     group,
     changes: 'cut',

@@ -13,7 +13,7 @@ export interface GainModel {
   readonly longestCableS: number;
 }
 
-export const usualGains: GainModel = { logAmplitudeRms: 0.2, phases: 'random', longestCableS: 20e-9 };
+export const nominalGains: GainModel = { logAmplitudeRms: 0.2, phases: 'random', longestCableS: 20e-9 };
 export const perfectGains: GainModel = { logAmplitudeRms: 0, phases: 'zero', longestCableS: 0 };
 
 /** g(f) = amplitude · e^(2πi (phaseTurns − (f − centre)·cableS)): a later signal has a falling phase. */

@@ -7,7 +7,7 @@ import type { Station, Telescope } from '../telescope/telescope.js';
 import { elementVoltage } from './beam.js';
 import { skyFrame } from './frame.js';
 import { bandwidthHz, frequencyGrid, type Band, type FrequencyGrid } from './frequency-grid.js';
-import { drawGains, usualGains, type GainModel, type InputGain } from './input-gains.js';
+import { drawGains, nominalGains, type GainModel, type InputGain } from './input-gains.js';
 import { checkInterferer, meanFluxJy, type Interferer } from './interferers.js';
 import { countsPerRootJy } from './quantise.js';
 import type { Source } from './source.js';
@@ -90,7 +90,7 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
 
   const inputs = telescope.stations.length * telescope.polarisations;
   for (const input of deadInputs) wholeNumber(where, 'a dead input', input, 0, inputs - 1);
-  const inputGains = drawGains({ ...usualGains, ...options.gains }, seed, inputs).map((gain, a) =>
+  const inputGains = drawGains({ ...nominalGains, ...options.gains }, seed, inputs).map((gain, a) =>
     deadInputs.includes(a) ? { ...gain, amplitude: DEAD_AMPLITUDE } : gain,
   );
   const powerJy = meanPowerJy(options, band) * mean(inputGains.map(({ amplitude }) => amplitude ** 2));

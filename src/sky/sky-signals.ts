@@ -21,8 +21,8 @@ import type { Source, StokesFractions } from './source.js';
 export interface SkySignal {
   readonly spectra: readonly Float64Array[];
   directionEnu: Vector3 | undefined;
-  /** False while it is below the horizon. */
-  heard: boolean;
+  /** Above the horizon. */
+  isUp: boolean;
 }
 
 /** Refills the same signals for each chunk. */
@@ -48,7 +48,7 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
         : new Float64Array(new SharedArrayBuffer(16 * grid.bins)),
     ),
     directionEnu: undefined,
-    heard: true,
+    isUp: true,
   });
   const stars = sources.map((source) => ({
     source,
@@ -74,8 +74,8 @@ export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'
     for (const { source, signal, noise } of stars) {
       const axes = frame.tangentAxes(source.position(frame));
       signal.directionEnu = axes.n;
-      signal.heard = axes.n.z > 0;
-      if (signal.heard) drawStar(signal.spectra, source, noise.draw(chunk), elementJones(telescope, axes));
+      signal.isUp = axes.n.z > 0;
+      if (signal.isUp) drawStar(signal.spectra, source, noise.draw(chunk), elementJones(telescope, axes));
     }
     for (const { signal, draw } of pulses) draw(signal, chunk);
   }

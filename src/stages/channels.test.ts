@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { instant } from '../core/instant.js';
 import type { VoltageRecording } from '../formats/index.js';
-import { planChannels, usualSpectra, type ChannelSettings } from './channels.js';
+import { planChannels, nominalSpectra, type ChannelSettings } from './channels.js';
 
 const recording = (of: Pick<VoltageRecording, 'type' | 'bits'>): VoltageRecording => ({
   kind: 'voltages',
@@ -60,8 +60,8 @@ describe('channels of a recording', () => {
   });
 
   it('stay floats where the recording is of floats, whose level nothing tells', () => {
-    assert.equal(usualSpectra(recording({ type: 'f32', bits: 2 })), 'cf32');
-    assert.equal(usualSpectra(recording({ type: 'cf32' })), 'cf32');
-    assert.equal(usualSpectra(recording({ type: 'ci16' })), 'ci8');
+    assert.equal(nominalSpectra(recording({ type: 'f32', bits: 2 })), 'cf32');
+    assert.equal(nominalSpectra(recording({ type: 'cf32' })), 'cf32');
+    assert.equal(nominalSpectra(recording({ type: 'ci16' })), 'ci8');
   });
 });

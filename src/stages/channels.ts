@@ -94,7 +94,7 @@ function inputFullScale({ type, bits }: VoltageSource): { readonly inputFullScal
  * Eight bits; floats for a recording of floats, which have no full scale (one and two bits become ±1 and ±3.3,
  * simulations are in √Jy), so that most of their numbers would saturate.
  */
-export const usualSpectra = ({ type }: VoltageSource): SpectraType =>
+export const nominalSpectra = ({ type }: VoltageSource): SpectraType =>
   type === 'f32' || type === 'cf32' ? 'cf32' : 'ci8';
 
 /** Frequencies and width of the channels of a plan. */

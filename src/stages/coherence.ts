@@ -64,7 +64,7 @@ export function coherenceOf(
 }
 
 /** The longest integration that keeps 99 %, rounded down to 1, 2, 5, 10 … s. */
-export function bearableIntegrationS({ fringeHz }: Coherence): number {
+export function longestIntegrationS({ fringeHz }: Coherence): number {
   const longestS = TURNS_THAT_KEEP / fringeHz;
   const decade = 10 ** Math.floor(Math.log10(longestS));
   return (longestS >= 5 * decade ? 5 : longestS >= 2 * decade ? 2 : 1) * decade;

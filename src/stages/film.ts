@@ -3,7 +3,13 @@ import { planeML, type PlaneML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
-import { imageStretch, renderFilm, renderSheet, skyPicture, type SkyPlan } from '../draw/index.js';
+import {
+  imageStretch,
+  renderAnimation,
+  renderContactSheet,
+  skyPicture,
+  type SkyPlan,
+} from '../draw/index.js';
 import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
 import type { BeyondCells, FittedBeam, HandTally, WideMethod } from '../image/index.js';
 import { sourcesUp } from '../sky/above.js';
@@ -58,7 +64,7 @@ export interface SeriesPaths {
 }
 
 /** Evenly spaced images from the first on, few enough for a contact sheet. */
-export const onSheet = <One>(images: readonly One[]): One[] => {
+export const onContactSheet = <One>(images: readonly One[]): One[] => {
   const step = Math.ceil(images.length / MOST_ON_SHEET);
   return images.filter((_, k) => k % step === 0);
 };
@@ -96,13 +102,15 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
     }),
   );
   const film =
-    paths.png === undefined ? undefined : await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
-  const shown = onSheet(pictures);
+    paths.png === undefined
+      ? undefined
+      : await renderAnimation(pictures, { width: options.width ?? FILM_WIDTH });
+  const shown = onContactSheet(pictures);
   const columns = Math.ceil(Math.sqrt(shown.length));
   const sheet =
     paths.sheet === undefined
       ? undefined
-      : await renderSheet(shown, { columns, width: Math.floor(SHEET_WIDTH / columns) });
+      : await renderContactSheet(shown, { columns, width: Math.floor(SHEET_WIDTH / columns) });
   const set = await openOutputSet([paths.fits, paths.png, paths.sheet].filter((path) => path !== undefined));
   try {
     const middle = images[Math.floor(images.length / 2)];

@@ -43,14 +43,14 @@ function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integrat
     const part = channels ? takeChannels(one, channels) : one;
     if (rules.length === 0) return part;
     const mask = maskOf(own, part);
-    const asStored = storedOf(part);
+    const passThrough = storedOf(part);
     if (tally)
-      asStored.weights.forEach((weight, at) => {
+      passThrough.weights.forEach((weight, at) => {
         if (!(weight > 0)) return;
         tally.values++;
         if (mask?.[at] === 1) tally.ruled++;
       });
-    return mask ? flagCells({ ...part, asStored }, mask) : part;
+    return mask ? flagCells({ ...part, passThrough }, mask) : part;
   };
 }
 

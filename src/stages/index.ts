@@ -23,7 +23,7 @@ export {
   channelsOf,
   planChannels,
   spectraIn,
-  usualSpectra,
+  nominalSpectra,
 } from './channels.js';
 export {
   type IntegrationClock,
@@ -38,10 +38,10 @@ export {
   spectrumStart,
 } from './clock.js';
 export { readCoefficients } from './coefficients.js';
-export { type Coherence, KEEP, MOST_DELAY_WIDTHS, bearableIntegrationS, coherenceOf } from './coherence.js';
+export { type Coherence, KEEP, MOST_DELAY_WIDTHS, longestIntegrationS, coherenceOf } from './coherence.js';
 export { type CorrelateSettings, prepareCorrelate } from './correlate.js';
 export { type DirectImageSettings, type DirectSkyImage, prepareDirectImage } from './direct-image.js';
-export { type Series, type SeriesImage, type SeriesPaths, onSheet, writeSeries } from './film.js';
+export { type Series, type SeriesImage, type SeriesPaths, onContactSheet, writeSeries } from './film.js';
 export { type Finer, prepareFold, spectraBehind } from './fine/fold.js';
 export { type FineChannels, planFineChannels, streamsOf } from './fine/streams.js';
 export { widenedSource } from './fine/widened-source.js';
@@ -80,13 +80,13 @@ export {
   solvingModel,
 } from './gains/model.js';
 export {
-  type OddChannel,
-  type OddGain,
-  type OddGains,
-  leaveOutOddGains,
-  oddGains,
-} from './gains/odd-channels.js';
-export { type OddInput, oddByGain, oddByPower } from './gains/odd-inputs.js';
+  type OutlierChannel,
+  type OutlierGain,
+  type OutlierGains,
+  leaveOutOutliers,
+  outlierGains,
+} from './gains/outlier-channels.js';
+export { type OutlierInput, outliersByGain, outliersByPower } from './gains/outlier-inputs.js';
 export { toOneReference } from './gains/one-reference.js';
 export { outsideModel } from './gains/outside-model.js';
 export type { OutsideSource } from './gains/outside.js';
@@ -104,7 +104,7 @@ export {
   prepareKurtosis,
 } from './kurtosis.js';
 export { imagedInputs, imagedTelescope } from './left-out.js';
-export { type Level, atUsualGain, brightnessAtUsualGain, chooseLevel } from './levels.js';
+export { type Level, atNominalGain, brightnessAtNominalGain, chooseLevel } from './levels.js';
 export { readEqualiser, writeEqualiser } from './levels/equaliser-file.js';
 export { type InputLevels, measureLevels, undoLevels } from './levels/input-levels.js';
 export { LOOKED_AT, STRETCH, SpectraWatch } from './levels/watch-spectra.js';
@@ -204,7 +204,7 @@ export {
   mostDelaySamples,
   requestDelays,
 } from './tracking.js';
-export { type TurnBackSettings, prepareTurnBack } from './turn-back.js';
+export { type UnphaseSettings, prepareUnphase } from './unphase.js';
 export { type RequestedVanVleck, type VanVleckTally, prepareVanVleck } from './van-vleck.js';
 export { W_TERM_ACCURACY, prepareWTermImager } from './w-term-image.js';
 export { type Writer, endsEarly, written, writtenAsFar } from './write.js';

@@ -54,7 +54,7 @@ describe('the level of a recording’s first samples', () => {
 
   it('is none where nothing is received: the nominal gain, with silent inputs counted', async () => {
     const level = await chooseLevel(sourceOf({ value: 0, came: 100, samples: 100 }), settings);
-    assert.deepEqual([level?.inputRms, level?.follows, level?.silentInputs], [0, 'usual', 1]);
+    assert.deepEqual([level?.inputRms, level?.follows, level?.silentInputs], [0, 'nominal', 1]);
     assert.equal((await chooseLevel(sourceOf(), { ...settings, gain: 2 }))?.gain, 2);
   });
 });

@@ -24,12 +24,12 @@ export interface Level {
   readonly silentSamples: number;
   /** What the spectra are multiplied by, and whether that is the nominal gain, which keeps the level. */
   readonly gain: number;
-  readonly follows: 'usual' | 'measured' | 'told';
+  readonly follows: 'nominal' | 'measured' | 'given';
   /**
    * Relative to the nominal gain, where it was measured: powers are divided by its square afterwards, so that gains
    * solved from one recording apply to the next, whatever its level.
    */
-  readonly overUsual: number;
+  readonly gainRatio: number;
 }
 
 /** Enough that the rms is good to a thousandth; fewer of many inputs. */
@@ -52,31 +52,31 @@ export async function chooseLevel(
   const { outputType, gain: given } = settings;
   if (outputType === 'cf32') return undefined;
   const { powers, silentSamples } = await firstPowers(source);
-  const heard = powers.filter((power) => power > 0);
-  const usual = gainOf(source, withoutGain(settings));
-  if (heard.length === 0) {
+  const received = powers.filter((power) => power > 0);
+  const nominal = gainOf(source, withoutGain(settings));
+  if (received.length === 0) {
     const nothing = { inputRms: 0, outputRms: 0, weakestRms: 0, efficiency: 0, worstEfficiency: 0 };
-    const follows = given === undefined ? 'usual' : 'told';
+    const follows = given === undefined ? 'nominal' : 'given';
     return {
       ...nothing,
       silentInputs: source.inputs,
       silentSamples,
-      gain: given ?? usual,
+      gain: given ?? nominal,
       follows,
-      overUsual: 1,
+      gainRatio: 1,
     };
   }
   // The output rms of noise of rms 1 in each number with a gain of 1; a real sample has one number for two.
   const unit =
     gainOf(source, withoutGain({ ...settings, outputType: 'cf32' })) *
     (isComplexVoltage(source.type) ? 1 : Math.SQRT2);
-  const inputRms = Math.sqrt(median(heard));
+  const inputRms = Math.sqrt(median(received));
   const { gain, follows } =
     given === undefined
-      ? follow(outputType, { usual, usualRms: (inputRms * usual) / unit, perLevel: unit / inputRms })
-      : { gain: given, follows: 'told' as const };
+      ? follow(outputType, { nominal, nominalRms: (inputRms * nominal) / unit, perLevel: unit / inputRms })
+      : { gain: given, follows: 'given' as const };
   const rail = outputRail[outputType];
-  const outputs = heard.map((power) => (Math.sqrt(power) * Math.abs(gain)) / unit);
+  const outputs = received.map((power) => (Math.sqrt(power) * Math.abs(gain)) / unit);
   const efficiencies = outputs.map((rms) => rounding(rms, rail).efficiency);
   return {
     inputRms,
@@ -84,11 +84,11 @@ export async function chooseLevel(
     weakestRms: outputs.reduce((least, rms) => Math.min(least, rms), Infinity),
     efficiency: rounding((inputRms * Math.abs(gain)) / unit, rail).efficiency,
     worstEfficiency: efficiencies.reduce((least, one) => Math.min(least, one), 1),
-    silentInputs: powers.length - heard.length,
+    silentInputs: powers.length - received.length,
     silentSamples,
     gain,
     follows,
-    overUsual: follows === 'measured' ? gain / usual : 1,
+    gainRatio: follows === 'measured' ? gain / nominal : 1,
   };
 }
 
@@ -96,14 +96,14 @@ export async function chooseLevel(
 function follow(
   type: Exclude<SpectraType, 'cf32'>,
   {
-    usual,
-    usualRms,
+    nominal,
+    nominalRms,
     perLevel,
-  }: { readonly usual: number; readonly usualRms: number; readonly perLevel: number },
+  }: { readonly nominal: number; readonly nominalRms: number; readonly perLevel: number },
 ): Pick<Level, 'gain' | 'follows'> {
   if (type === 'ci4') return { gain: FOUR_BIT_RMS * perLevel, follows: 'measured' };
-  return usualRms >= EIGHT_BIT.least && usualRms <= EIGHT_BIT.most
-    ? { gain: usual, follows: 'usual' }
+  return nominalRms >= EIGHT_BIT.least && nominalRms <= EIGHT_BIT.most
+    ? { gain: nominal, follows: 'nominal' }
     : { gain: EIGHT_BIT.wanted * perLevel, follows: 'measured' };
 }
 
@@ -180,15 +180,18 @@ function addPowers(
 }
 
 /** An integration in the unit of the nominal gain. */
-export function atUsualGain(integration: Integration, { overUsual }: Pick<Level, 'overUsual'>): Integration {
-  if (overUsual === 1) return integration;
-  scale(integration.visibilities, 1 / overUsual ** 2);
+export function atNominalGain(
+  integration: Integration,
+  { gainRatio }: Pick<Level, 'gainRatio'>,
+): Integration {
+  if (gainRatio === 1) return integration;
+  scale(integration.visibilities, 1 / gainRatio ** 2);
   return integration;
 }
 
 /** The same of an image, in its own memory. */
-export function brightnessAtUsualGain(image: ImageCPML, { overUsual }: Pick<Level, 'overUsual'>): void {
-  if (overUsual !== 1) scale(image, 1 / overUsual ** 2);
+export function brightnessAtNominalGain(image: ImageCPML, { gainRatio }: Pick<Level, 'gainRatio'>): void {
+  if (gainRatio !== 1) scale(image, 1 / gainRatio ** 2);
 }
 
 function scale(values: Float64Array, by: number): void {

@@ -46,10 +46,10 @@ const KEPT_BYTES = 2 ** 31;
 const SAME_PLACE_DEG = 3e-9;
 
 function stoppedAt(
-  { asStored }: Integration,
+  { passThrough }: Integration,
   { raDeg, decDeg }: SkyPosition,
-): NonNullable<Integration['asStored']>['stopped'] {
-  const stopped = asStored?.stopped;
+): NonNullable<Integration['passThrough']>['stopped'] {
+  const stopped = passThrough?.stopped;
   if (!stopped) return undefined;
   const { phaseCentre } = stopped;
   const isSame =

@@ -22,7 +22,7 @@ const one = (unixSeconds: number, value: number): Integration => ({
   visibilities: visibilitiesCBPP(Float64Array.of(value, 0), 1, 1, 1),
   counts: countsCB(Float64Array.of(4), 1, 1),
   flaggedInputs: new Uint8Array(1),
-  asStored: {
+  passThrough: {
     means: visibilitiesCBPP(Float64Array.of(value / 4, 0), 1, 1, 1),
     weights: weightsCBPP(Float64Array.of(4), 1, 1, 1),
   },
@@ -171,6 +171,6 @@ describe('adding integrations', () => {
   it('adds sums and counts, and forgets what files said of each', () => {
     const sum = addIntegrations(one(100, 8), one(102, 20));
     assert.deepEqual([sum.visibilities[0], sum.counts[0], sum.durationS], [28, 8, 4]);
-    assert.equal(sum.asStored, undefined);
+    assert.equal(sum.passThrough, undefined);
   });
 });

@@ -197,7 +197,7 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
   return {
     start: x.start,
     ...shape,
-    // The metadata of the two files (`asStored`) do not apply to their sum.
+    // The metadata of the two files (`passThrough`) do not apply to their sum.
     durationS: secondsBetween(x.start, y.start) + y.durationS,
     visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
     ...(ofX && ofY

@@ -1,11 +1,11 @@
 /** Means and weights of every product: from the file if it had them, else from sums and counts. */
 import { baselineCount, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
-import type { AsStored, Integration } from '../core/blocks.js';
+import type { PassThrough, Integration } from '../core/blocks.js';
 import { productCount, settleCounts } from '../core/product-counts.js';
 
 /** Weights are negative where an input is flagged, as files keep them. */
-export function storedOf(one: Integration): AsStored {
-  if (one.asStored) return one.asStored;
+export function storedOf(one: Integration): PassThrough {
+  if (one.passThrough) return one.passThrough;
   const { channels, stations, polarisations: p, visibilities, flaggedInputs } = one;
   const baselines = baselineCount(stations);
   const weights = new Float64Array(channels * baselines * p * p);
@@ -33,7 +33,7 @@ export function storedOf(one: Integration): AsStored {
  * The same integration with other weights, and means where they changed: weights not above 0 leave the sums. Where
  * means are unchanged so are the sums, so that integers stay integers.
  */
-export function restored(one: Integration, stored: AsStored, means: 'kept' | 'changed'): Integration {
+export function restored(one: Integration, stored: PassThrough, means: 'kept' | 'changed'): Integration {
   const { channels, stations, polarisations } = one;
   const sums = new Float64Array(stored.means.length);
   const from = means === 'kept' ? one.visibilities : undefined;
@@ -52,6 +52,6 @@ export function restored(one: Integration, stored: AsStored, means: 'kept' | 'ch
     ...(one.pairs && { pairs: one.pairs }),
     ...settleCounts(one, stored.weights),
     visibilities: visibilitiesCBPP(sums, channels, baselineCount(stations), polarisations),
-    asStored: stored,
+    passThrough: stored,
   };
 }

@@ -3,7 +3,7 @@ import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP, weightsCBPP } fr
 import type { Integration } from '../core/blocks.js';
 
 export function takeChannels(one: Integration, channels: readonly number[]): Integration {
-  const { stations, polarisations, visibilities, counts, productCounts, asStored } = one;
+  const { stations, polarisations, visibilities, counts, productCounts, passThrough } = one;
   const baselines = baselineCount(stations);
   const products = polarisations ** 2;
   const take = (from: Float64Array, each: number): Float64Array => {
@@ -36,17 +36,17 @@ export function takeChannels(one: Integration, channels: readonly number[]): Int
         polarisations,
       ),
     }),
-    ...(asStored && {
-      asStored: {
-        ...asStored,
+    ...(passThrough && {
+      passThrough: {
+        ...passThrough,
         means: visibilitiesCBPP(
-          take(asStored.means, 2 * baselines * products),
+          take(passThrough.means, 2 * baselines * products),
           channels.length,
           baselines,
           polarisations,
         ),
         weights: weightsCBPP(
-          take(asStored.weights, baselines * products),
+          take(passThrough.weights, baselines * products),
           channels.length,
           baselines,
           polarisations,

@@ -20,7 +20,7 @@ export interface TakeSpectraSettings {
   /** Set where blocks begin with this one instead of the source's first. */
   readonly firstSpectrum?: number;
   /** The part of delays that can be applied to channelised data: the phase. Spectra become floats. */
-  readonly delays?: Pick<RequestedDelays, 'law'>;
+  readonly delays?: Pick<RequestedDelays, 'delayModel'>;
   /** The least number of spectra in a block, where they are tested together. */
   readonly leastSpectra?: number;
   /** What a lost polarisation invalidates: itself only (default), or its station. */
@@ -57,7 +57,7 @@ async function makeTakeSpectra(
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
   const shape = { type, channels, inputs, capacity: spectraPerBlock(source, leastSpectra) };
   const turning = delays && {
-    law: delays.law,
+    delayModel: delays.delayModel,
     turner: closers.keep(await prepareTurner(planTurning(source), backend)),
     /** In the order of arrival. */
     before: closers.keep(backend.allocateSpectra(shape)),
@@ -86,7 +86,7 @@ async function makeTakeSpectra(
         const block = room[turn];
         turn = (turn + 1) % room.length;
         await (turning?.before ?? block).write(part.spectra, part.samples, gaps);
-        if (turning) await turning.turner.run(turning.before, block, turning.law, next);
+        if (turning) await turning.turner.run(turning.before, block, turning.delayModel, next);
         const index = next;
         at += take;
         next += take;

@@ -6,20 +6,20 @@ import { gainsCA } from '../core/axes.js';
 import { secondsBetween } from '../core/instant.js';
 import { trackedDelays } from '../delay/index.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from './sky-image.js';
-import type { TurnBackSettings } from './turn-back.js';
+import type { UnphaseSettings } from './unphase.js';
 
 /** Each input's own gain, or 1, times what tracking multiplied it by: e^(−2πi f d)·e^(iφ). Filled anew by the next call. */
 export function trackedGains(
-  { law, tickRateHz, start, frequenciesHz }: TurnBackSettings,
+  { delayModel, tickRateHz, start, frequenciesHz }: UnphaseSettings,
   calibrated?: Calibrated | CalibratedAt,
 ): CalibratedAt {
-  const { inputs } = law;
+  const { inputs } = delayModel;
   const channels = frequenciesHz.length;
   const gains = gainsCA(new Float64Array(2 * channels * inputs), channels, inputs);
   const all = new Uint8Array(channels * inputs).fill(1);
   return (moment, begun) => {
     const own = calibrated && calibratedAt(calibrated, moment, begun);
-    const delays = trackedDelays(law, tickRateHz, secondsBetween(start, moment) * tickRateHz);
+    const delays = trackedDelays(delayModel, tickRateHz, secondsBetween(start, moment) * tickRateHz);
     for (let c = 0; c < channels; c++) {
       delays.forEach(({ delayS, phaseRad }, a) => {
         const at = 2 * (c * inputs + a);

@@ -8,9 +8,9 @@ import {
   planTracking,
   sampleClock,
   spectrumDelays,
-  trackingLaw,
+  trackingDelayModel,
   type DelayFile,
-  type DelayLaw,
+  type DelayModel,
   type SpectrumDelays,
 } from '../delay/index.js';
 import type { ChannelisePlan } from '../channelise/index.js';
@@ -28,7 +28,7 @@ export interface DelayRequest {
 }
 
 export interface RequestedDelays {
-  readonly law: DelayLaw;
+  readonly delayModel: DelayModel;
   readonly tickRateHz: number;
   /** The longest delay that will be requested. */
   readonly mostDelayS: number;
@@ -68,24 +68,24 @@ export function requestDelays(
       ...telescope.stations.map(({ eastM, northM, upM }) => Math.hypot(eastM, northM, upM)),
     );
     return {
-      law: trackingLaw(tracking, fixed),
+      delayModel: trackingDelayModel(tracking, fixed),
       tickRateHz,
       mostDelayS: farthestM / SPEED_OF_LIGHT_M_PER_S + largest(fixed),
       // Not used for voltages. It takes its own delay function, since a function keeps the piece that was requested
       // last.
       get mostApartS() {
-        return mostApart(trackingLaw(tracking, fixed), tickRateHz, lastsS);
+        return mostApart(trackingDelayModel(tracking, fixed), tickRateHz, lastsS);
       },
       towards: track.name,
     };
   }
   track?.fixedS.forEach((delayS, a) => (fixed[a] += delayS));
   if (!track) return fixedDelays(fixed, tickRateHz);
-  const law = delayModels(inputs, fixed);
-  loadPieces(law, track, clock);
+  const delayModel = delayModels(inputs, fixed);
+  loadPieces(delayModel, track, clock);
   const pieces = track.pieces.flatMap(({ delayS, delayRate }) => [delayS, delayS + lastsS * delayRate]);
   return {
-    law,
+    delayModel,
     tickRateHz,
     mostDelayS: largest(pieces) + largest(fixed),
     mostApartS: mostApartOfPieces(track.pieces, fixed, start, lastsS),
@@ -95,7 +95,7 @@ export function requestDelays(
 
 /** Constant for each input : fixedS : [a]. */
 export const fixedDelays = (fixedS: Float64Array<ArrayBuffer>, tickRateHz: number): RequestedDelays => ({
-  law: delayModels(fixedS.length, fixedS),
+  delayModel: delayModels(fixedS.length, fixedS),
   tickRateHz,
   mostDelayS: largest(fixedS),
   mostApartS: span(fixedS),
@@ -105,13 +105,13 @@ export const fixedDelays = (fixedS: Float64Array<ArrayBuffer>, tickRateHz: numbe
 const STEP_S = 600;
 
 /** Between any two inputs, at any moment of the duration. */
-function mostApart(law: DelayLaw, tickRateHz: number, lastsS: number): number {
+function mostApart(delayModel: DelayModel, tickRateHz: number, lastsS: number): number {
   const steps = Math.max(1, Math.ceil(lastsS / STEP_S));
   let most = 0;
   for (let n = 0; n <= steps; n++) {
     const tick = BigInt(Math.floor((n / steps) * lastsS * tickRateHz));
-    const delays = Array.from({ length: law.inputs }, (_, a) => {
-      const piece = law.at(a, tick);
+    const delays = Array.from({ length: delayModel.inputs }, (_, a) => {
+      const piece = delayModel.at(a, tick);
       return piece.delayS + (Number(tick - piece.fromTick) / tickRateHz) * piece.delayRate;
     });
     most = Math.max(most, span(delays));
@@ -169,12 +169,12 @@ export const mostDelaySamples = ({ mostDelayS, tickRateHz }: RequestedDelays): n
 
 /** In the form of the channeliser. */
 export const delaysOfPlan = (
-  { law }: RequestedDelays,
+  { delayModel }: RequestedDelays,
   source: Pick<VoltageSource, 'sampleRateHz' | 'centreFrequencyHz'>,
   plan: ChannelisePlan,
 ): SpectrumDelays =>
   spectrumDelays({
-    law,
+    delayModel,
     samplesPerSpectrum: plan.samplesPerSpectrum,
     taps: plan.taps,
     sampleRateHz: source.sampleRateHz,

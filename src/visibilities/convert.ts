@@ -100,7 +100,7 @@ export async function copyRecording(from: Recording, path: string, options: Copy
     const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * from.inputs)));
     return copy(create, from.blocks(perBlock), (block) => samplesIn(block.gaps), from.samples, options);
   }
-  const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, levels, overUsual, realChannels } =
+  const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, levels, gainRatio, realChannels } =
     from;
   const create = () =>
     createSigmfSpectra(path, {
@@ -111,7 +111,7 @@ export async function copyRecording(from: Recording, path: string, options: Copy
       frequenciesHz,
       channelWidthHz,
       ...(levels && { levels: Array.from(levels) }),
-      ...(overUsual !== undefined && { overUsual }),
+      ...(gainRatio !== undefined && { gainRatio }),
       ...(realChannels !== undefined && { realChannels }),
       // A band of unknown frequency is already relative to its centre.
       centreFrequencyHz: isUnknown(from, 'frequency')

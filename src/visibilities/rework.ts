@@ -280,7 +280,7 @@ function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {
   if (!first) throw new Error('an average of nothing');
   const middle = addSeconds(first, bin.laterS / bin.durationS);
   const delays = averages ? delaysS(plan, middle) : undefined;
-  const stopped = averages ? undefined : single?.asStored?.stopped;
+  const stopped = averages ? undefined : single?.passThrough?.stopped;
   const gathering = gather({
     channels: header.frequenciesHz.length,
     stations: header.telescope.stations.length,
@@ -303,7 +303,7 @@ function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {
       const sign = i === j ? 1 : -1;
       gathering.row(j, i, {
         uvwM: uvw ? [sign * uvw[0], sign * uvw[1], sign * uvw[2]] : [Number.NaN, Number.NaN, Number.NaN],
-        ...(single?.asStored?.integrationS && { integrationS: single.asStored.integrationS[fromB] }),
+        ...(single?.passThrough?.integrationS && { integrationS: single.passThrough.integrationS[fromB] }),
       });
       for (let c = 0; c < header.frequenciesHz.length; c++) {
         const phase = delays ? 2 * Math.PI * header.frequenciesHz[c] * (delays[i] - delays[j]) : 0;

@@ -49,8 +49,8 @@ function eachCell(
 }
 
 /** Writes garbage there, so that unwritten values show. */
-export function poisonPowers({ powersRoom }: CpuSpectraBlock): void {
-  if (powersRoom) new Uint8Array(bytesOf(powersRoom)).fill(0x55);
+export function poisonPowers({ powersBuffer }: CpuSpectraBlock): void {
+  if (powersBuffer) new Uint8Array(bytesOf(powersBuffer)).fill(0x55);
 }
 
 /** Integers bit for bit, floats to a millionth. Returns whether there were any. */
@@ -76,11 +76,11 @@ export async function assertPowers(block: CpuSpectraBlock): Promise<boolean> {
 
 /** Like a channeliser's; the block must have only values that one can write. */
 export async function writePowers(block: CpuSpectraBlock): Promise<void> {
-  assert.ok(block.powersRoom);
+  assert.ok(block.powersBuffer);
   const sums = await sumsOf(block);
   const { type } = block.shape;
   poisonPowers(block);
-  const bytes = bytesOf(block.powersRoom);
+  const bytes = bytesOf(block.powersBuffer);
   const words = type === 'cf32' ? new Float32Array(bytes) : new Uint32Array(bytes);
   eachCell(block, (c, a, g, at) => {
     [words[at], words[at + 16]] = sums(c, a, g).map((sum) => (type === 'cf32' ? sum : sum % 2 ** 32));

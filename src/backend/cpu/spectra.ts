@@ -28,7 +28,7 @@ export interface CpuSpectraBlock extends SpectraBlock {
   /** Rows given to write with values outside the range; flagged inputs may have some. */
   readonly offences: readonly SpectraOffence[];
   /** Memory for sums of powers (spectra_powers.h), where requested. */
-  readonly powersRoom: NativeMemory | undefined;
+  readonly powersBuffer: NativeMemory | undefined;
   /** The same while they match the block's content: until something else is written there. */
   readonly powers: NativeMemory | undefined;
   /**
@@ -69,7 +69,7 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
   return (shape) => {
     const { type, channels, inputs, capacity } = shape;
     const memory = context.allocate(spectraSizeOf(shape));
-    const powersRoom = shape.powers ? context.allocate(powersSizeOf(shape)) : undefined;
+    const powersBuffer = shape.powers ? context.allocate(powersSizeOf(shape)) : undefined;
     const sizes = [typeNumbers[type], channels, inputs, capacity] as const;
     const anyBroken = new Int32Array(1);
     let samples = 0;
@@ -80,13 +80,13 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
       offences = more.offences ?? [];
-      powers = more.hasPowers ? powersRoom : undefined;
+      powers = more.hasPowers ? powersBuffer : undefined;
     };
     return {
       home: 'cpu',
       shape,
       memory,
-      powersRoom,
+      powersBuffer,
       get powers() {
         return powers;
       },
@@ -117,7 +117,7 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
       },
       close: async () => {
         await memory.close();
-        await powersRoom?.close();
+        await powersBuffer?.close();
       },
     };
   };

@@ -34,7 +34,7 @@ interface Written {
 export interface CudaSpectraBlock extends SpectraBlock {
   readonly home: 'cuda';
   /** Memory for sums of powers, where requested and windows are long enough. */
-  readonly powersRoom: DeviceMemory | undefined;
+  readonly powersBuffer: DeviceMemory | undefined;
   /** The powers there, while they match the block's content. */
   readonly powers: PowerCells | undefined;
   readonly pointer: DevicePointer;
@@ -110,7 +110,7 @@ function allocateParts(session: CudaSession, shape: SpectraShape) {
       filled: closers.keep(session.createEvent()),
       read: closers.keep(session.createEvent()),
       uploaded: closers.keep(session.createEvent()),
-      powersRoom:
+      powersBuffer:
         powersBytesOf(shape) > 0
           ? closers.keep(session.allocate(`${title}, powers`, powersBytesOf(shape)))
           : undefined,
@@ -137,7 +137,7 @@ function allocateCudaSpectra(
   const pitchBytes = pitchBytesFor(type, capacity);
   const packedPitch = packedPitchFor(capacity);
   const parts = allocateParts(session, shape);
-  const { closers, memory, faultWord, faultOnHost, filled, read, uploaded, packed, powersRoom } = parts;
+  const { closers, memory, faultWord, faultOnHost, filled, read, uploaded, packed, powersBuffer } = parts;
   const faultView = new Int32Array(faultOnHost.buffer);
   /** Pinned copy of pageable data in transfer; made when first needed. */
   let staging: PinnedMemory | undefined;
@@ -267,7 +267,7 @@ function allocateCudaSpectra(
     shape,
     pointer: memory.pointer,
     pitchBytes,
-    powersRoom,
+    powersBuffer,
     get powers() {
       return powers;
     },

@@ -8,10 +8,10 @@ export const MOST_DELAY = 1000;
 /** Two kilometres at 1.4 GHz, 20 MHz bandwidth. */
 export function benchDelays(plan: ChannelisePlan): RunDelays {
   const sampleRateHz = 20e6;
-  const law = delayModels(plan.inputs);
+  const delayModel = delayModels(plan.inputs);
   for (let a = 0; a < plan.inputs; a++) {
     const share = a / plan.inputs - 0.5;
-    law.load(a, {
+    delayModel.load(a, {
       fromTick: 0n,
       delayS: 13.3e-6 * share,
       delayRate: 9.7e-10 * share,
@@ -21,7 +21,7 @@ export function benchDelays(plan: ChannelisePlan): RunDelays {
   }
   const { samplesPerSpectrum, taps } = plan;
   return spectrumDelays({
-    law,
+    delayModel,
     samplesPerSpectrum,
     taps,
     sampleRateHz,

@@ -6,7 +6,7 @@ import { allocateSpectra, type SpectraType } from '../../core/axes.js';
 import type { Closers } from '../../core/closing.js';
 import { randomStream } from '../../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
-import { delayModels, type DelayLaw } from '../../delay/index.js';
+import { delayModels, type DelayModel } from '../../delay/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from '../bench.js';
 import { scriptCeiling } from '../ceiling.js';
 import type { Contestant, Work } from '../measure.js';
@@ -68,8 +68,8 @@ async function prepare(
   const frequenciesHz = Float64Array.from({ length: channels }, (_, c) => 1.4e9 + SPECTRUM_RATE_HZ * c);
   const plan = planTurning({ type, channels, inputs, spectrumRateHz: SPECTRUM_RATE_HZ, frequenciesHz });
   const turner = closers.keep(await prepareTurner(plan, backend));
-  const law = movingLaw(inputs);
-  await turner.run(given, out, law, 0);
+  const delayModel = movingDelayModel(inputs);
+  await turner.run(given, out, delayModel, 0);
   const correlation = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type: 'cf32' });
   const correlator = closers.keep(await prepareCorrelator(correlation, backend));
   const work = channels * inputs * SAMPLES;
@@ -78,7 +78,7 @@ async function prepare(
   return {
     ours: {
       run: async () => {
-        await turner.run(given, out, law, 0);
+        await turner.run(given, out, delayModel, 0);
         await correlator.accumulate(out);
         return work;
       },
@@ -103,11 +103,11 @@ async function prepare(
 }
 
 /** Two kilometres at 1.4 GHz. */
-function movingLaw(inputs: number): DelayLaw {
-  const law = delayModels(inputs);
+function movingDelayModel(inputs: number): DelayModel {
+  const delayModel = delayModels(inputs);
   for (let a = 0; a < inputs; a++) {
     const share = a / inputs - 0.5;
-    law.load(a, {
+    delayModel.load(a, {
       fromTick: 0n,
       delayS: 13.3e-6 * share,
       delayRate: 9.7e-10 * share,
@@ -115,5 +115,5 @@ function movingLaw(inputs: number): DelayLaw {
       phaseRateRadS: 0,
     });
   }
-  return law;
+  return delayModel;
 }

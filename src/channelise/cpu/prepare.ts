@@ -59,7 +59,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         delays?.turns ?? noTurns,
         block.memory.address,
         block.shape.capacity,
-        block.powersRoom?.address ?? NULL,
+        block.powersBuffer?.address ?? NULL,
         passed,
         flags,
       );

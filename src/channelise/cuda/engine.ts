@@ -114,11 +114,13 @@ async function prepareSums(
 ): Promise<PowerSums> {
   const channels = closers.keep(await uploadArray(session, 'channels of powers', channelsAt));
   return {
-    cellsOf: (spectra, { powersRoom, shape: { powers } }) =>
-      powersRoom && powers !== undefined ? { ...cellsIn(outputType, spectra, powers), channels } : undefined,
-    open: (put, at, spectra, { cells }, { powersRoom, shape }, stream) => {
+    cellsOf: (spectra, { powersBuffer, shape: { powers } }) =>
+      powersBuffer && powers !== undefined
+        ? { ...cellsIn(outputType, spectra, powers), channels }
+        : undefined,
+    open: (put, at, spectra, { cells }, { powersBuffer, shape }, stream) => {
       const { inverse, eights, last } = cellNumbers(spectra, cells);
-      const pointer = powersRoom?.pointer ?? 0n;
+      const pointer = powersBuffer?.pointer ?? 0n;
       put.pointer(at + POWER_CELLS.sums, pointer);
       put.pointer(at + POWER_CELLS.inverse, inverse);
       put.int(at + POWER_CELLS.eights, eights);

@@ -28,11 +28,11 @@ const WINDOW = 128;
 /** sums : [w][c][a][S1, S2] that the channeliser stored beside the block. */
 async function madeSums(
   session: CudaSession,
-  { shape, powersRoom }: CudaSpectraBlock,
+  { shape, powersBuffer }: CudaSpectraBlock,
   powers: PowerCells,
 ): Promise<Float64Array> {
   const { channels, inputs } = shape;
-  assert.ok(powersRoom);
+  assert.ok(powersBuffer);
   const places = new Int32Array(channels);
   await downloadInto(session, powers.channels, places);
   assert.deepEqual(
@@ -40,7 +40,7 @@ async function madeSums(
     places.map((_, c) => c),
   );
   const words = new BigUint64Array(powers.cells * inputs * channels);
-  await downloadInto(session, powersRoom, words);
+  await downloadInto(session, powersBuffer, words);
   return sumsOfCells(words, shape, powers, places);
 }
 
@@ -73,7 +73,7 @@ function powersOnCard(): void {
       await channelisers[0].run(block, plain);
       await out.write(garbage, plan.capacity);
       assert.equal(made(), undefined);
-      if (out.powersRoom) await uploadInto(session, out.powersRoom, poison);
+      if (out.powersBuffer) await uploadInto(session, out.powersBuffer, poison);
       await channelisers[1].run(block, out);
       assert.deepEqual([out.samples, out.gaps], [plain.samples, plain.gaps]);
       assert.deepEqual(await out.read(), await plain.read());
@@ -81,7 +81,7 @@ function powersOnCard(): void {
       if (out.samples === 0) continue;
       const powers = made();
       assert.equal(powers !== undefined, isMade);
-      if (!powers || !out.powersRoom) continue;
+      if (!powers || !out.powersBuffer) continue;
       const sums = await madeSums(session, out, powers);
       const edges = cutEvenly(out.samples, powers.cells / powers.perWindow, SUMMED_AT_ONCE);
       const expected = plainSums(await out.read(), plan.output, edges);

@@ -10,7 +10,7 @@ import { CorellaError } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { highNibble, lowNibble, packNibbles } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
-import { delayModels, type DelayLaw } from '../../delay/index.js';
+import { delayModels, type DelayModel } from '../../delay/index.js';
 import { prepareTurner } from './index.js';
 import { planTurning, type TurningPlan } from './plan.js';
 import { turnSpectra } from './reference.js';
@@ -27,7 +27,7 @@ const WITHIN = 1e-6;
 async function turnAll(
   plan: TurningPlan,
   backend: Backend,
-  law: DelayLaw,
+  delayModel: DelayModel,
   first: number,
   stretches: readonly (Stretch & { readonly spectra: SpectraCAT })[],
 ): Promise<{ readonly spectra: SpectraCAT; readonly gaps: readonly SpectraGap[] }[]> {
@@ -42,7 +42,7 @@ async function turnAll(
   for (const { spectra, samples, gaps } of stretches) {
     await out.write(garbage, most + 2);
     await given.write(spectra, samples, gaps);
-    await turner.run(given, out, law, next);
+    await turner.run(given, out, delayModel, next);
     assert.equal(out.samples, samples);
     made.push({ spectra: await out.read(), gaps: out.gaps });
     next += samples;
@@ -70,8 +70,8 @@ const sizeOf = (type: TurningPlan['type'], spectra: SpectraCAT, n: number): numb
     : Math.hypot(spectra[2 * n], spectra[2 * n + 1]);
 
 /** Kilometres at gigahertz: thousands of turns, and pieces that begin anywhere, for some inputs before others. */
-function movingLaw(inputs: number, spectrumRateHz: number, first: number): DelayLaw {
-  const law = delayModels(
+function movingDelayModel(inputs: number, spectrumRateHz: number, first: number): DelayModel {
+  const delayModel = delayModels(
     inputs,
     Float64Array.from({ length: inputs }, (_, a) => a * 1e-9),
   );
@@ -82,10 +82,10 @@ function movingLaw(inputs: number, spectrumRateHz: number, first: number): Delay
       phaseRad: 0.7 * a,
       phaseRateRadS: (a % 3) * 0.11 * spectrumRateHz,
     };
-    law.load(a, { ...piece, fromTick: BigInt(first - 1000 * a) });
-    law.load(a, { ...piece, fromTick: BigInt(first + 37 + (a % 2) * 6), delayS: -2e-6 + 1e-7 * a });
+    delayModel.load(a, { ...piece, fromTick: BigInt(first - 1000 * a) });
+    delayModel.load(a, { ...piece, fromTick: BigInt(first + 37 + (a % 2) * 6), delayS: -2e-6 + 1e-7 * a });
   }
-  return law;
+  return delayModel;
 }
 
 export function turningCases(open: () => Promise<Backend>, options: CaseOptions = {}): void {
@@ -102,12 +102,12 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
         (_, c) => 1.4e9 + 25_600 * c + (c > 2 ? 3.3e6 : 0),
       );
       const plan = planTurning({ ...shape, spectrumRateHz, frequenciesHz });
-      const law = movingLaw(shape.inputs, spectrumRateHz, first);
+      const delayModel = movingDelayModel(shape.inputs, spectrumRateHz, first);
       const given = stretches.map((stretch, n) => ({ ...stretch, spectra: noise(plan, stretch.samples, n) }));
-      const made = await turnAll(plan, backend(), law, first, given);
+      const made = await turnAll(plan, backend(), delayModel, first, given);
       let next = first;
       given.forEach(({ spectra, samples, gaps }, n) => {
-        const wanted = turnSpectra(plan, { spectra, samples }, law, next);
+        const wanted = turnSpectra(plan, { spectra, samples }, delayModel, next);
         assert.equal(made[n].spectra.length, wanted.length);
         for (let k = 0; k < wanted.length / 2; k++) {
           const got = made[n].spectra;
@@ -147,12 +147,12 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
       const shape = { type: 'ci8', channels: 2, inputs: 3 } as const;
       const plan = planTurning({ ...shape, spectrumRateHz: 1, frequenciesHz: Float64Array.of(1, 2) });
       const turner = await prepareTurner(plan, backend());
-      const law = delayModels(3);
+      const delayModel = delayModels(3);
       const given = backend().allocateSpectra({ ...shape, capacity: 8 });
       await given.write(noise(plan, 8, 1), 8);
       const refused = async (asked: { type: 'ci8' | 'cf32'; inputs: number; capacity: number }) => {
         const out = backend().allocateSpectra({ ...shape, ...asked });
-        await assert.rejects(async () => turner.run(given, out, law, 0), CorellaError);
+        await assert.rejects(async () => turner.run(given, out, delayModel, 0), CorellaError);
         await out.close();
       };
       await refused({ type: 'ci8', inputs: 3, capacity: 8 });

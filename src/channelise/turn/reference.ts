@@ -3,7 +3,7 @@ import { hostSpectra } from '../../backend/host-spectra.js';
 import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
 import { nothingToClose } from '../../core/closing.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
-import type { DelayLaw } from '../../delay/index.js';
+import type { DelayModel } from '../../delay/index.js';
 import type { TurningPlan } from './plan.js';
 import { checkTurning, type Turner } from './turner.js';
 
@@ -11,7 +11,7 @@ import { checkTurning, type Turner } from './turner.js';
 export function turnSpectra(
   { type, channels, inputs, spectrumRateHz, frequenciesHz }: TurningPlan,
   { spectra, samples }: { readonly spectra: SpectraCAT; readonly samples: number },
-  law: DelayLaw,
+  delayModel: DelayModel,
   first: number,
 ): SpectraCAT {
   const turned = allocateSpectra('cf32', channels, inputs, samples);
@@ -20,7 +20,7 @@ export function turnSpectra(
   for (let a = 0; a < inputs; a++) {
     for (let t = 0; t < samples; t++) {
       const tick = BigInt(first + t);
-      const piece = law.at(a, tick);
+      const piece = delayModel.at(a, tick);
       const sinceS = (Number(tick - piece.fromTick) + 0.5) / spectrumRateHz;
       delaysS[t] = piece.delayS + sinceS * piece.delayRate;
       phases[t] = piece.phaseRad + sinceS * piece.phaseRateRadS;
@@ -42,11 +42,11 @@ export function turnSpectra(
 }
 
 export const referenceTurner = (plan: TurningPlan): Turner => ({
-  run: (given, out, law, first) => {
+  run: (given, out, delayModel, first) => {
     checkTurning(plan, given, out);
     const from = hostSpectra('turning', given);
     const { samples } = from;
-    const turned = turnSpectra(plan, { spectra: from.view(), samples }, law, first);
+    const turned = turnSpectra(plan, { spectra: from.view(), samples }, delayModel, first);
     hostSpectra('turning', out).fill(samples, from.gaps).set(turned);
     return Promise.resolve();
   },

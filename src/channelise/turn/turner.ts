@@ -2,7 +2,7 @@
 import type { SpectraBlock } from '../../core/blocks.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
-import type { DelayLaw } from '../../delay/index.js';
+import type { DelayModel } from '../../delay/index.js';
 import type { TurningPlan } from './plan.js';
 
 /** Rotates blocks of spectra on a backend. */
@@ -11,7 +11,7 @@ export interface Turner extends Closable {
    * Rotates the spectra of a block, the first of them number `first` of its source, each at its own middle, into `out`,
    * which has floats. Gaps are copied.
    */
-  run(given: SpectraBlock, out: SpectraBlock, law: DelayLaw, first: number): Promise<void>;
+  run(given: SpectraBlock, out: SpectraBlock, delayModel: DelayModel, first: number): Promise<void>;
 }
 
 /** Both blocks must fit the plan. */

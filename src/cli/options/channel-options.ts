@@ -40,7 +40,8 @@ export async function channelSettings(
   return {
     channels: count,
     ...(await filterOf(options)),
-    outputType: options.bits === undefined ? (usual ?? usualSpectra(recording)) : spectraTypes[options.bits],
+    outputType:
+      options.bits === undefined ? (usual ?? nominalSpectra(recording)) : spectraTypes[options.bits],
     gain: options.gain,
   };
 }

@@ -18,7 +18,7 @@ import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
 import type { CommonOptions } from './command.js';
 import { noteUnknownOrientation } from './eop-option.js';
-import { leftoverLines } from './leftover-lines.js';
+import { partialFileLines } from './partial-file-lines.js';
 import { z } from 'zod';
 import { addFields } from './own.js';
 import { common, plan } from './shared.js';
@@ -102,7 +102,7 @@ export async function printPlan(observation: Observation, { json }: CommonOption
 }
 
 /** Reports partial files of killed runs beside the files that will be written. */
-const sayLeftovers =
+const reportPartialFiles =
   (terminal: Terminal) =>
   async ({
     products,
@@ -110,7 +110,7 @@ const sayLeftovers =
     readonly products: readonly { readonly paths: readonly string[] }[];
   }): Promise<void> => {
     for (const path of products.flatMap(({ paths }) => paths))
-      for (const line of await leftoverLines(path)) terminal.say(line);
+      for (const line of await partialFileLines(path)) terminal.say(line);
   };
 
 /** A result as JSON and as lines; `lacking` is what was requested but is missing. */
@@ -143,7 +143,7 @@ export async function runShorthand(
     version: version(),
     command,
     onProgress: stage.update,
-    onPlan: sayLeftovers(terminal),
+    onPlan: reportPartialFiles(terminal),
   });
   const { facts, lines, lacking } = report(outcome, stage.done(outcome.backend));
   terminal.result(facts, lines, lacking);
@@ -175,5 +175,5 @@ export async function runOfVisibilities<Made>(
 export const settingsOf = (terminal: Terminal): VisibilitiesSettings => ({
   version: version(),
   stage: (title) => terminal.stage(title),
-  onPlan: sayLeftovers(terminal),
+  onPlan: reportPartialFiles(terminal),
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseInstant, secondsBetween } from '../../core/instant.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { createFilterbank, mendFilterbank, openFilterbank } from './filterbank.js';
+import { createFilterbank, repairFilterbank, openFilterbank } from './filterbank.js';
 import { fromSexagesimal, sexagesimal, type FilterbankHeader } from './header.js';
 
 const header: FilterbankHeader = {
@@ -80,7 +80,7 @@ describe('filterbanks', () => {
     const cut = await openFilterbank(path);
     assert.deepEqual([cut.values, cut.leftOverBytes], [2, 3]);
     await cut.close();
-    assert.equal(await mendFilterbank(path), 2);
+    assert.equal(await repairFilterbank(path), 2);
     const whole = await openFilterbank(path);
     assert.deepEqual([whole.values, whole.leftOverBytes], [2, 0]);
     await whole.close();

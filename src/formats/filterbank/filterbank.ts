@@ -5,7 +5,7 @@ import { openInput } from '../io/input.js';
 import { openOutput } from '../io/output.js';
 import type { Filterbank, FilterbankWriter } from './file.js';
 import { decodeHeader, encodeHeader, isFilterbank, type FilterbankHeader } from './header.js';
-import { createPsrfits, isPsrfits, mendPsrfits, openPsrfits } from './psrfits.js';
+import { createPsrfits, isPsrfits, repairPsrfits, openPsrfits } from './psrfits.js';
 
 /** No program writes longer headers. */
 const MOST_HEADER_BYTES = 2 ** 16;
@@ -82,7 +82,7 @@ function unpacked(bytes: Uint8Array, { bits }: FilterbankHeader, isSigned: boole
   );
 }
 
-/** The file is complete after each append; if the process is killed, `mendFilterbank` repairs it. */
+/** The file is complete after each append; if the process is killed, `repairFilterbank` repairs it. */
 export async function createFilterbank(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
   if (/\.sf$/i.test(path)) return createPsrfits(path, header);
   const kind = { 32: Float32Array, 16: Uint16Array, 8: Uint8Array }[header.bits as 8 | 16 | 32] as
@@ -114,11 +114,11 @@ export async function createFilterbank(path: string, header: FilterbankHeader): 
 }
 
 /** Truncates a file of ours after its last whole value; returns the number of values. */
-export async function mendFilterbank(path: string): Promise<number> {
+export async function repairFilterbank(path: string): Promise<number> {
   const file = await openFilterbank(path);
   const { values, leftOverBytes, format } = file;
   await file.close();
-  if (format === 'psrfits') return mendPsrfits(path);
+  if (format === 'psrfits') return repairPsrfits(path);
   if (leftOverBytes > 0) await truncate(path, (await stat(path)).size - leftOverBytes);
   return values;
 }

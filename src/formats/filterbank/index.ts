@@ -2,7 +2,7 @@
 export {
   createFilterbank,
   holdsFilterbank,
-  mendFilterbank,
+  repairFilterbank,
   openFilterbank,
   sizeOfValue,
 } from './filterbank.js';

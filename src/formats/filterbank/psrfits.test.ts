@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { addSeconds, parseInstant, secondsBetween } from '../../core/instant.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { createFilterbank, holdsFilterbank, mendFilterbank, openFilterbank } from './filterbank.js';
+import { createFilterbank, holdsFilterbank, repairFilterbank, openFilterbank } from './filterbank.js';
 import type { FilterbankHeader } from './header.js';
 
 const start = parseInstant('2026-06-21T04:00:00.123456789Z');
@@ -164,7 +164,7 @@ describe('PSRFITS in search mode', () => {
     const cut = await openFilterbank(path);
     assert.deepEqual([cut.values, cut.leftOverBytes], [4, 70]);
     await cut.close();
-    assert.equal(await mendFilterbank(path), 4);
+    assert.equal(await repairFilterbank(path), 4);
     assert.equal(statSync(path).size % 2880, 0);
     const whole = await openFilterbank(path);
     assert.deepEqual([whole.values, whole.leftOverBytes], [4, 0]);
@@ -172,9 +172,9 @@ describe('PSRFITS in search mode', () => {
       assert.ok(Object.is(one, worth(32, n)));
     });
     await whole.close();
-    assert.equal(await mendFilterbank(path), 4);
+    assert.equal(await repairFilterbank(path), 4);
     truncateSync(path, rows + rowBytes);
-    await assert.rejects(mendFilterbank(path), /2 rows were written, and 1 are there/);
+    await assert.rejects(repairFilterbank(path), /2 rows were written, and 1 are there/);
   });
 
   it('ended early it holds what was given', async () => {

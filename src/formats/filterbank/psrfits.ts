@@ -185,7 +185,7 @@ function primaryCards(header: FilterbankHeader): string[] {
   ];
 }
 
-/** If the process is killed, all rows remain except the unfinished one; `mendPsrfits` repairs the file. */
+/** If the process is killed, all rows remain except the unfinished one; `repairPsrfits` repairs the file. */
 export async function createPsrfits(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
   const { channels, planes, valueS, start } = header;
   const bits = header.bits as 8 | 16 | 32;
@@ -455,7 +455,7 @@ function unpacked(bytes: Uint8Array, bits: number, isSigned: boolean): ArrayLike
 }
 
 /** Repairs an unfinished file of ours; returns the number of values. */
-export async function mendPsrfits(path: string): Promise<number> {
+export async function repairPsrfits(path: string): Promise<number> {
   const file = await openInput(path);
   let [end, rows] = [0, 0];
   try {

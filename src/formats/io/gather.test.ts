@@ -25,12 +25,12 @@ describe('gathering rows', () => {
     rows.add(0, yy, 3, 4, 8);
     rows.add(0, xy, 5, 6, 2);
     rows.add(0, yx, 7, 8, -16);
-    const { asStored, visibilities, counts, productCounts } = rows.finish(when);
-    assert.ok(asStored?.stopped);
-    assert.deepEqual([...asStored.means.subarray(8, 16)], [1, -2, 7, -8, 5, -6, 3, -4]);
-    assert.deepEqual([...asStored.weights.subarray(4, 8)], [4, -16, 2, 8]);
-    assert.deepEqual(asStored.stopped.phaseCentre, centre);
-    assert.deepEqual([...asStored.stopped.uvwM.subarray(3, 6)], [-1, 2, -3]);
+    const { passThrough, visibilities, counts, productCounts } = rows.finish(when);
+    assert.ok(passThrough?.stopped);
+    assert.deepEqual([...passThrough.means.subarray(8, 16)], [1, -2, 7, -8, 5, -6, 3, -4]);
+    assert.deepEqual([...passThrough.weights.subarray(4, 8)], [4, -16, 2, 8]);
+    assert.deepEqual(passThrough.stopped.phaseCentre, centre);
+    assert.deepEqual([...passThrough.stopped.uvwM.subarray(3, 6)], [-1, 2, -3]);
     // One product is flagged though its inputs are not: it does not count, the others do.
     assert.equal(counts[1], 8);
     assert.deepEqual([...(productCounts ?? [])].slice(4, 8), [4, 0, 2, 8]);
@@ -41,20 +41,20 @@ describe('gathering rows', () => {
     const rows = gather(shape);
     rows.row(1, 0, { uvwM: [1, 2, Number.POSITIVE_INFINITY] });
     rows.add(0, xx, 1, 2, Number.NaN);
-    const { asStored } = rows.finish(when);
-    assert.ok(asStored);
-    assert.ok(asStored.weights.every((weight) => Object.is(weight, -0)));
-    assert.ok(asStored.stopped?.uvwM.every((value) => Number.isNaN(value)));
-    assert.deepEqual([...asStored.means.subarray(8, 10)], [1, 2]);
+    const { passThrough } = rows.finish(when);
+    assert.ok(passThrough);
+    assert.ok(passThrough.weights.every((weight) => Object.is(weight, -0)));
+    assert.ok(passThrough.stopped?.uvwM.every((value) => Number.isNaN(value)));
+    assert.deepEqual([...passThrough.means.subarray(8, 10)], [1, 2]);
   });
 
   it('takes whole sums as they are, and divides them for means', () => {
     const rows = gather({ ...shape, values: 'sum', polarisations: 1, products: [xx] });
     rows.row(1, 0);
     rows.add(0, xx, 10, -30, 5);
-    const { asStored, visibilities, counts } = rows.finish(when);
+    const { passThrough, visibilities, counts } = rows.finish(when);
     assert.deepEqual([...visibilities.subarray(2, 4), counts[1]], [10, -30, 5]);
-    assert.deepEqual([...(asStored?.means.subarray(2, 4) ?? [])], [2, -6]);
+    assert.deepEqual([...(passThrough?.means.subarray(2, 4) ?? [])], [2, -6]);
   });
 
   it('makes sums once, when asked, each over its own samples', () => {

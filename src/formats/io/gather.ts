@@ -7,7 +7,7 @@ import {
   visibilitiesCBPP,
   weightsCBPP,
 } from '../../core/axes.js';
-import type { AsStored, Integration } from '../../core/blocks.js';
+import type { PassThrough, Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import { settleCounts } from '../../core/product-counts.js';
@@ -168,7 +168,7 @@ interface StoredRow {
 
 export interface Gathering {
   /** Begins a row: the pair of all following values, and its stored metadata. Antennas in either order. */
-  row(s1: number, s2: number, asStored?: StoredRow): void;
+  row(s1: number, s2: number, passThrough?: StoredRow): void;
   /** V₁₂ of one product in this row, unphased; a weight that is not above 0 marks a flagged value. */
   add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
   /** Sums are computed on demand: a plain copy does not need them. */
@@ -249,7 +249,7 @@ export function gather(shape: GatherShape): Gathering {
       const summed = once(() =>
         visibilitiesCBPP(sums ?? weighted(means, weights), channels, baselines, polarisations),
       );
-      const asStored: AsStored = {
+      const passThrough: PassThrough = {
         means: visibilitiesCBPP(means, channels, baselines, polarisations),
         weights: weightsCBPP(weights, channels, baselines, polarisations),
         ...(differ(durations) && { integrationS: durationsB(durations, baselines) }),
@@ -265,7 +265,7 @@ export function gather(shape: GatherShape): Gathering {
         },
         ...settled,
         ...(there.includes(0) && { pairs: there.slice() }),
-        asStored,
+        passThrough,
       };
     },
     clear: () => {

@@ -21,7 +21,7 @@ import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import { isBeingRead } from './being-read.js';
-import { temporaryName } from './leftovers.js';
+import { temporaryName } from './partial-files.js';
 import { isMeasurementSet } from './measurement-set.js';
 
 export interface OutputFile {

@@ -43,21 +43,21 @@ const joined = async (...paths: string[]) => {
 };
 
 describe('channelised files that follow each other', () => {
-  const gains = { overUsual: 2.5, levels: [1, 2, 3, 4], realChannels: 1 };
+  const gains = { gainRatio: 2.5, levels: [1, 2, 3, 4], realChannels: 1 };
 
   it('keep the gains that they were rounded by', async () => {
-    const { samples, overUsual, levels, realChannels } = await joined(
+    const { samples, gainRatio, levels, realChannels } = await joined(
       await put(0, gains),
       await put(1, gains),
     );
     assert.deepEqual(
-      { samples, overUsual, levels: [...(levels ?? [])], realChannels },
+      { samples, gainRatio, levels: [...(levels ?? [])], realChannels },
       { ...gains, samples: 2 * SPECTRA },
     );
   });
 
   for (const [what, header, words] of [
-    ['gains', { ...gains, overUsual: 2 }, /rounded by other gains than .*; channelise them alike/],
+    ['gains', { ...gains, gainRatio: 2 }, /rounded by other gains than .*; channelise them alike/],
     ['levels', { ...gains, levels: [1, 2, 3, 5] }, /rounded by other gains/],
     ['channels of real numbers', { ...gains, realChannels: 0 }, /has 0 channels of real numbers where/],
     ['polarisations', { ...gains, polarisations: 2 }, /has 2 polarisations where .* has 1 polarisation;/],

@@ -25,7 +25,7 @@ export function refuseUnlike(first: Recording, other: Recording): void {
   ];
   compare(first, other, say, 'join recordings of one kind');
   if (first.kind !== 'spectra' || other.kind !== 'spectra') return;
-  const gains = ({ overUsual = 1, levels }: SpectraRecording): string => `${overUsual} ${levels?.join(' ')}`;
+  const gains = ({ gainRatio = 1, levels }: SpectraRecording): string => `${gainRatio} ${levels?.join(' ')}`;
   if (gains(first) !== gains(other))
     refuse(
       other.path,

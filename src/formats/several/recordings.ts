@@ -135,7 +135,7 @@ export function joinRecordings(
     return { ...facts, kind, type, sampleRateHz, centreFrequencyHz, blocks } satisfies VoltageRecording;
   }
   const { kind, type, spectrumRateHz, frequenciesHz, channelWidthHz } = first;
-  const { levels, overUsual, realChannels } = first;
+  const { levels, gainRatio, realChannels } = first;
   const perSample = elementsPerSpectra(type);
   async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
     const memory: Memory = {
@@ -160,7 +160,7 @@ export function joinRecordings(
     channelWidthHz,
     blocks,
     ...(levels && { levels }),
-    ...(overUsual !== undefined && { overUsual }),
+    ...(gainRatio !== undefined && { gainRatio }),
     ...(realChannels !== undefined && { realChannels }),
   } satisfies SpectraRecording;
 }

@@ -74,10 +74,10 @@ describe('FITS-IDI', () => {
       product === 1 && band === 1 && channel === 0 ? 0 : 1 + band + channel / 2;
     const weightsOf = async (weights: IdiSample['weights']): Promise<number[]> => {
       const { all } = await read({ ...sample, weights, weight });
-      const { asStored } = all[0];
-      assert.ok(asStored);
+      const { passThrough } = all[0];
+      assert.ok(passThrough);
       return [0, 1, 2, 3].flatMap((c) =>
-        [0, 3].map((pair) => asStored.weights[4 * (c * baselineCount(3)) + pair]),
+        [0, 3].map((pair) => passThrough.weights[4 * (c * baselineCount(3)) + pair]),
       );
     };
     // Channel 0 gives the weight of its band.

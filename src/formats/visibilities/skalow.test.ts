@@ -32,7 +32,7 @@ describe('SKA-Low correlator dumps', () => {
   // 2 s of 925.926 kHz.
   const samples = Math.round((2 * 781_250 * 32) / 27);
   // Baseline (0, 2) is the file's third; its XY is value 4·2 + 1, in the second time 24 values later.
-  const asStored = 24 + 9;
+  const passThrough = 24 + 9;
   for (const [name, sign, pair, said] of [
     // Conjugates with XY and YX exchanged are V₂₁ in file order: exactly our triangle.
     ['eda2', 1, 1],
@@ -59,8 +59,8 @@ describe('SKA-Low correlator dumps', () => {
       await file.close();
       assert.equal(formatInstant(all[1].start, 1), '2021-12-11T03:59:35.5Z');
       const at = 2 * (baselineIndex(2, 0) * 4 + pair);
-      assert.equal(all[1].visibilities[at], asStored * samples);
-      assert.equal(all[1].visibilities[at + 1], sign * (asStored + 0.5) * samples);
+      assert.equal(all[1].visibilities[at], passThrough * samples);
+      assert.equal(all[1].visibilities[at + 1], sign * (passThrough + 0.5) * samples);
       assert.equal(all[1].counts[0], samples);
     });
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { randomStream } from '../../core/random.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { findLeftovers } from '../io/leftovers.js';
+import { findPartialFiles } from '../io/partial-files.js';
 import { visibilityFormatFor } from '../registry.js';
 import { wideHeader as header, wideIntegration as integration } from './uvh5/testing.js';
 
@@ -116,7 +116,7 @@ describe('visibilities survive', () => {
         const run = await runOf(script(home, { name, at, part: random.below(1000) / 1000, then: 'kill' }));
         assert.equal(run.by, 'SIGKILL', `write ${at} was never reached`);
         const finished = run.said.filter((line) => line === 'finished').length;
-        const [left] = await findLeftovers(home, join(home, name));
+        const [left] = await findPartialFiles(home, join(home, name));
         const count = await visibilityFormatFor(name).mend(left.path);
         // The last integration may have been finished before it could be reported.
         assert.ok(count === finished || count === finished + 1, `${count} of ${finished}, at ${at}`);

@@ -153,7 +153,7 @@ describe('uvw beside places', () => {
           weights: weightsCBPP(new Float64Array(one.visibilities.length / 2).fill(1), 2, 6, 2),
           stopped: { phaseCentre: stoppedAt, uvwM: uvwB(Float64Array.from(uvwM), 6) },
         };
-        await writer.append({ ...one, asStored: stored });
+        await writer.append({ ...one, passThrough: stored });
         await writer.finish();
       }
       await (await openFile(plain)).close();

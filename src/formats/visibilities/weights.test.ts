@@ -32,7 +32,7 @@ function someFlagged(): Integration {
     ...one,
     ...settleCounts(one, weights),
     visibilities: visibilitiesCBPP(sums, 2, baselines, 2),
-    asStored: {
+    passThrough: {
       means: visibilitiesCBPP(means, 2, baselines, 2),
       weights: weightsCBPP(weights, 2, baselines, 2),
     },
@@ -64,7 +64,7 @@ describe('weights of products', () => {
             assert.ok(Math.abs(found.visibilities[at] - made.visibilities[at]) < 2e-2);
           }
       // Flagged values are present with their weight: not missing.
-      assert.equal(found.asStored?.weights[4 * 3], -made.counts[3]);
+      assert.equal(found.passThrough?.weights[4 * 3], -made.counts[3]);
     });
   }
 
@@ -79,7 +79,7 @@ describe('weights of products', () => {
     );
     const bad: Integration = {
       ...one,
-      asStored: {
+      passThrough: {
         means: visibilitiesCBPP(means, 2, baselines, 2),
         weights: weightsCBPP(weights, 2, baselines, 2),
       },
@@ -111,9 +111,9 @@ describe('weights of products', () => {
       gathering.clear();
       gathering.row(1, 0);
       gathering.add(0, product, 1, 2, weight);
-      const { counts, asStored } = gathering.finish({ start: integration(0).start, durationS: 1 });
+      const { counts, passThrough } = gathering.finish({ start: integration(0).start, durationS: 1 });
       assert.deepEqual([...counts], [0, 0, 0]);
-      assert.ok(asStored?.weights.every(Number.isFinite), `${weight}`);
+      assert.ok(passThrough?.weights.every(Number.isFinite), `${weight}`);
     }
     assert.equal(faults.notNumbers, 2);
   });
@@ -178,9 +178,9 @@ describe('whole sums', () => {
     } = await readVisibilities(path);
     const [made, whole] = [someFlagged(), integration(0)];
     assert.deepEqual([...found.visibilities], [...made.visibilities]);
-    assert.deepEqual([...(found.asStored?.weights ?? [])], [...(made.asStored?.weights ?? [])]);
+    assert.deepEqual([...(found.passThrough?.weights ?? [])], [...(made.passThrough?.weights ?? [])]);
     const at = 2 * 4 * 3;
-    assert.equal(Math.round((found.asStored?.means[at] ?? 0) * whole.counts[3]), whole.visibilities[at]);
+    assert.equal(Math.round((found.passThrough?.means[at] ?? 0) * whole.counts[3]), whole.visibilities[at]);
     assert.notEqual(whole.visibilities[at], 0);
   });
 });

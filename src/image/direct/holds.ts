@@ -135,7 +135,7 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
   const { pixels, pixelSize, shown } = plan;
   const answerOf = (pixel: number): Answer => {
     const place = placeOf(plan, pixel);
-    const [answered, exact] = [answersAt(plan, c, place), hears(plan, c, place)];
+    const [answered, exact] = [answersAt(plan, c, place), response(plan, c, place)];
     const excess = Float64Array.from({ length: plan.stations }, (_, s) => {
       const own = (x: Float64Array): number => x[2 * s] ** 2 + x[2 * s + 1] ** 2;
       return own(answered) - own(exact);
@@ -154,12 +154,12 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
 
   /** The worst source for each pixel. */
   const scan = (places: readonly Place[], sources: readonly Direction[]): Pair[] => {
-    const heard = sources.map((source) => hears(plan, c, source));
+    const received = sources.map((source) => response(plan, c, source));
     return places.map(({ pixel }) => {
       const answer = answerOf(pixel);
       let error = -1;
       let worst = 0;
-      heard.forEach((source, k) => {
+      received.forEach((source, k) => {
         const here = difference(answer, source);
         if (here <= error) return;
         error = here;
@@ -177,7 +177,7 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
       let [next, nextAnswer] = [here, answer];
       const consider = (pixel: number, of: Answer, source: Direction): void => {
         if (upOf(plan, source) < leastUp) return;
-        const error = difference(of, hears(plan, c, source));
+        const error = difference(of, response(plan, c, source));
         if (error > next.error) [next, nextAnswer] = [{ pixel, source, error }, of];
       };
       for (const [right, up] of AROUND) {
@@ -289,7 +289,7 @@ function rimPixels(pixels: number, shown: Uint8Array, count: number): number[] {
 }
 
 /** [s] complex: e^(−2πi f r·ŝ/c) times the station's pattern; relative to the first station. */
-function hears(plan: ImagePlan, c: number, { l, m }: Direction): Float64Array {
+function response(plan: ImagePlan, c: number, { l, m }: Direction): Float64Array {
   const { stationsM, axes, frequenciesHz, patterns } = plan;
   const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
   const kinds = patterns?.weights(frequenciesHz[c], alongAxes(axes, l, m, n));

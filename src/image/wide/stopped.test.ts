@@ -134,7 +134,7 @@ describe('fringes stopped at a centre', () => {
       6,
       2,
     );
-    const rows = stopFringes({ ...integration, asStored: { means, weights } }, { ...base, product: 'I' });
+    const rows = stopFringes({ ...integration, passThrough: { means, weights } }, { ...base, product: 'I' });
     assert.ok(rows.weights.every((weight) => Math.abs(weight - 2 / (1 / 10 + 1 / 1000)) < 1e-5));
     assert.ok(Math.abs((rows.visibilities?.[0] ?? 0) - 2.5) < 1e-12);
   });

@@ -204,14 +204,14 @@ export function ownPowers(
 
 /** Samples of a product, from its file. */
 const weightOf = (integration: Integration, at: number, cell: number, { pi, pj }: Part): number =>
-  integration.asStored ? integration.asStored.weights[at] : productCount(integration, cell, pi, pj);
+  integration.passThrough ? integration.passThrough.weights[at] : productCount(integration, cell, pi, pj);
 
 function meanOf(
-  { asStored, visibilities }: Integration,
+  { passThrough, visibilities }: Integration,
   at: number,
   weight: number,
 ): readonly [number, number] {
-  if (asStored) return [asStored.means[2 * at], asStored.means[2 * at + 1]];
+  if (passThrough) return [passThrough.means[2 * at], passThrough.means[2 * at + 1]];
   return [visibilities[2 * at] / weight, visibilities[2 * at + 1] / weight];
 }
 

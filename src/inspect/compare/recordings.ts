@@ -48,8 +48,8 @@ const streamFacts = (file: Recording): Record<string, unknown> => {
     const { sampleRateHz, centreFrequencyHz } = file;
     return { ...common, sampleRateHz, centreFrequencyHz };
   }
-  const { channels, spectrumRateHz, channelWidthHz, levels, overUsual, realChannels } = file;
-  return { ...common, channels, spectrumRateHz, channelWidthHz, levels, overUsual, realChannels };
+  const { channels, spectrumRateHz, channelWidthHz, levels, gainRatio, realChannels } = file;
+  return { ...common, channels, spectrumRateHz, channelWidthHz, levels, gainRatio, realChannels };
 };
 
 /** SigMF global fields that our reader does not use; telescope and missing samples are compared separately. */

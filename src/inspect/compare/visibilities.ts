@@ -44,7 +44,7 @@ function baselineAxis({ telescope: { stations } }: VisibilityFile): Axis {
 }
 
 function partsOf(one: Integration, baseline: Axis): Part[] {
-  const { polarisations: p, channels, asStored } = one;
+  const { polarisations: p, channels, passThrough } = one;
   const product: Axis = {
     name: 'product',
     size: p * p,
@@ -52,15 +52,15 @@ function partsOf(one: Integration, baseline: Axis): Part[] {
   };
   const cells: readonly Axis[] = [{ name: 'channel', size: channels }, baseline, product];
   // A pair stored twice for one time has no single value: sums are compared.
-  const signed: Float64Array = asStored?.weights ?? allProductCounts(one);
-  const uvw = asStored?.stopped?.uvwM;
+  const signed: Float64Array = passThrough?.weights ?? allProductCounts(one);
+  const uvw = passThrough?.stopped?.uvwM;
   return [
     timePart('times', one.start),
     secondsPart('durations', one.durationS),
     {
       name: 'values',
       axes: [...cells, reIm],
-      numbers: asStored?.means ?? one.visibilities,
+      numbers: passThrough?.means ?? one.visibilities,
       nature: 'measured',
     },
     { name: 'weights', axes: cells, numbers: signed.map(Math.abs), nature: 'counted' },
@@ -70,12 +70,12 @@ function partsOf(one: Integration, baseline: Axis): Part[] {
       numbers: Uint8Array.from(signed, (weight) => (weight > 0 ? 0 : 1)),
       nature: 'exact',
     },
-    ...(asStored?.integrationS
+    ...(passThrough?.integrationS
       ? [
           {
             name: 'durations of pairs',
             axes: [baseline],
-            numbers: asStored.integrationS,
+            numbers: passThrough.integrationS,
             nature: 'exact' as const,
           },
         ]

@@ -30,7 +30,7 @@ export function gainPicture(file: GainsFile, title: string): Picture {
   const { shapes, bottom } = file.frequenciesHz.length === 1 ? oneChannel(file, look) : overBand(file, look);
   const from = `from ${file.sources.join(', ') || 'an unnamed model'}`;
   const caption = `gains of ${inputs} inputs of ${file.telescope}, ${formatInstant(file.time, 3)}, ${from}; 0 dB is the median; phases from ${file.stations[file.referenceStation]}`;
-  const notes = oddInputs(look);
+  const notes = outlierInputs(look);
   const height = bottom + 30 + 24 * notes.length;
   return pictureOf({ width: PICTURE_WIDTH, height }, [
     ...heading(title, caption),
@@ -48,7 +48,7 @@ const isWeak = ({ amplitudeDb }: GainLook['inputs'][number]): boolean =>
   amplitudeDb !== undefined && amplitudeDb < WEAK_DB;
 
 /** In words, because a row among hundreds is easily overlooked. */
-function oddInputs({ inputs, unsolved }: GainLook): string[] {
+function outlierInputs({ inputs, unsolved }: GainLook): string[] {
   const weak = inputs.filter(isWeak).map(({ name }) => name);
   return [
     ...(unsolved.length > 0 ? [`no gain: ${listed(unsolved)}`] : []),

@@ -66,7 +66,7 @@ describe('missing or flagged samples', () => {
     const map = lossMap(file);
     map.add({
       ...flagged,
-      asStored: { means: visibilitiesCBPP(means, 2, 3, 2), weights: weightsCBPP(weights, 2, 3, 2) },
+      passThrough: { means: visibilitiesCBPP(means, 2, 3, 2), weights: weightsCBPP(weights, 2, 3, 2) },
     });
     assert.deepEqual([...map.shares().overTime[0]], [0, 0.25]);
   });

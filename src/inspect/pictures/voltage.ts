@@ -88,7 +88,7 @@ function drawInputs(
   const time = timeAxis(block.samples / sampleRateOf(file));
   const y = inputAxis(file);
   const height = evenSide(rows, 260);
-  const odd = oddInputs(powers, rows);
+  const odd = outlierInputs(powers, rows);
   const frame = (column: number, top: number): PlotFrame => ({
     left: LEFT + column * NEXT_PANEL,
     top,
@@ -139,13 +139,13 @@ const lossesOf = ({ lost }: InputPowers, most: number): Pick<HeatMap, 'values' |
   scale: { palette: 'brightness', low: 0, high: 100 * most, exponent: 0.5, label: LOST },
 });
 
-interface OddInputs {
+interface OutlierInputs {
   readonly silent: readonly number[];
   readonly weak: readonly number[];
 }
 
 /** Inputs without data or with only zeros, and those far below the median. */
-function oddInputs({ powerDb, bins }: InputPowers, inputs: number): OddInputs {
+function outlierInputs({ powerDb, bins }: InputPowers, inputs: number): OutlierInputs {
   const levels = Array.from({ length: inputs }, (_, a) =>
     median(powerDb.subarray(a * bins, (a + 1) * bins).filter((value) => !Number.isNaN(value))),
   );
@@ -158,7 +158,7 @@ function oddInputs({ powerDb, bins }: InputPowers, inputs: number): OddInputs {
   };
 }
 
-function lossNotes(file: Recording, { lost, bins }: InputPowers, { silent, weak }: OddInputs): string[] {
+function lossNotes(file: Recording, { lost, bins }: InputPowers, { silent, weak }: OutlierInputs): string[] {
   const names = (inputs: readonly number[]): string => listed(inputs.map((a) => nameOf(file, a)));
   const losses = Array.from({ length: file.inputs }, (_, a) => {
     const own = lost.subarray(a * bins, (a + 1) * bins);

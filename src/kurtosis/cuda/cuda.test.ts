@@ -85,8 +85,8 @@ function onCard(): void {
         const edges = windowEdges(widePlan, samples);
         const wanted = (await engine.begin(block, edges)()).slice();
         const cells = cellsOfSpectra(await block.read(), wide, samples, powers.cells, channelsAt);
-        assert.ok(block.powersRoom);
-        await uploadInto(cuda.session, block.powersRoom, cells);
+        assert.ok(block.powersBuffer);
+        await uploadInto(cuda.session, block.powersBuffer, cells);
         block.doneWriting(cuda.session.streams.compute, samples, [], { powers });
         const sums = await engine.begin(block, edges)();
         if (type === 'cf32') {
@@ -97,7 +97,7 @@ function onCard(): void {
         } else assert.deepEqual(sums, wanted, `${samples} spectra`);
         // The sums come from the power cells: other cells give other sums. Windows that begin inside a cell are summed
         // from the block.
-        await uploadInto(cuda.session, block.powersRoom, cells.fill(0n));
+        await uploadInto(cuda.session, block.powersBuffer, cells.fill(0n));
         assert.ok((await engine.begin(block, edges)()).every((sum) => sum === 0));
         const others = Int32Array.of(0, 24, samples);
         assert.ok(!areWholeCells(others, samples, powers));

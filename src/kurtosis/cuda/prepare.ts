@@ -36,11 +36,11 @@ async function prepareSums(
       );
     room.reserve(windows);
     const onCard = room.send(edges, stream);
-    const { powers, powersRoom } = block;
+    const { powers, powersBuffer } = block;
     block.reading(stream);
-    if (powers && powersRoom && areWholeCells(edges, block.samples, powers)) {
+    if (powers && powersBuffer && areWholeCells(edges, block.samples, powers)) {
       sumCells.set([
-        powersRoom.pointer,
+        powersBuffer.pointer,
         powers.channels.pointer,
         onCard,
         windows,

@@ -42,7 +42,7 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
       'make them in an observation of their own',
     );
   const { type, channels, inputs, polarisations, grid, frequenciesHz, channelWidthHz } = spectra;
-  const { overUsual, levels } = gainOfFront(front);
+  const { gainRatio, levels } = gainOfFront(front);
   const watch = new SpectraWatch({ type, channels, inputs });
   const paths = path === undefined ? [] : recordingPaths(path);
   const header = {
@@ -62,7 +62,7 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
         : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
     ...(recording.unknownFacts && { unknownFacts: recording.unknownFacts }),
     ...(levels && { levels: Array.from(levels.factors) }),
-    ...(overUsual !== undefined && { overUsual }),
+    ...(gainRatio !== undefined && { gainRatio }),
   };
   return {
     name: 'spectra',

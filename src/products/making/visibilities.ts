@@ -12,7 +12,7 @@ import {
   type VisibilityWriter,
 } from '../../formats/index.js';
 import {
-  bearableIntegrationS,
+  longestIntegrationS,
   coherenceOf,
   type Coherence,
   channelsNamed,
@@ -197,7 +197,7 @@ export function planIntegration(
   const lastsS = recording.samples / sampleRateOf(recording);
   const isTracked = delays?.towards !== undefined;
   // The tracked position stays; the fringes of its surroundings change, more slowly the nearer they are.
-  const allowedS = Math.max(bearableIntegrationS(coherence), isTracked ? TRACKED_INTEGRATION_S : 0);
+  const allowedS = Math.max(longestIntegrationS(coherence), isTracked ? TRACKED_INTEGRATION_S : 0);
   const asked = fields.integration;
   const shortened = asked === undefined && allowedS < lastsS;
   const chosenS = asked ?? (shortened ? allowedS : undefined);

@@ -1,6 +1,6 @@
 /** Decorrelation of the longest baseline without tracking. */
 import { message, type Message } from '../../messages/index.js';
-import { bearableIntegrationS, KEEP, MOST_DELAY_WIDTHS, type Coherence } from '../../stages/index.js';
+import { longestIntegrationS, KEEP, MOST_DELAY_WIDTHS, type Coherence } from '../../stages/index.js';
 
 /** `field` is the field for the integration length. */
 export function coherenceLines(coherence: Coherence, integrationS: number, field: string): Message[] {
@@ -17,7 +17,7 @@ export function coherenceLines(coherence: Coherence, integrationS: number, field
             kept,
             integrationS,
             turns: fringeHz * integrationS,
-            bearableS: bearableIntegrationS(coherence),
+            longestS: longestIntegrationS(coherence),
             field,
           }),
         ]

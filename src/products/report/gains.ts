@@ -49,9 +49,9 @@ export function gainsFacts(solved: SolvedGains): object {
     ...(solved.timesWithoutData > 0 && { timesWithoutData: solved.timesWithoutData }),
     ...(plan.asked.over === 'delay' && { delays: solved.delays }),
     ...(misfit && { overMisfit: { free: misfit.free, shaped: misfit.shaped, lost: misfit.lost } }),
-    oddInputs: solved.oddInputs,
-    oddChannels: solved.oddChannels,
-    oddGains: solved.oddGains,
+    outlierInputs: solved.outlierInputs,
+    outlierChannels: solved.outlierChannels,
+    outlierGains: solved.outlierGains,
     ...(first.integration.polarisations === 2 && { crossHand: crossHandFacts(first.calibration) }),
     ...bandFacts(plan.telescope, bandOfChannels(plan.header.frequenciesHz)),
     ...(full && {
@@ -232,25 +232,25 @@ const unsolvedLines = ({ solvesWithoutData, solvesWithOpenGains }: CalibrationSu
   ...(solvesWithOpenGains > 0 ? [message('calibrate.open-gains', { solves: solvesWithOpenGains })] : []),
 ];
 
-function leftOutLines({ oddInputs, summary, plan }: SolvedGains): Message[] {
+function leftOutLines({ outlierInputs, summary, plan }: SolvedGains): Message[] {
   const stations = summary.leftOut
     .filter(({ reason }) => reason !== 'flagged')
     .map(({ station, reason }) => ({ name: plan.telescope.stations[station].name, reason }));
-  const inputs = oddInputs.map(({ name, level, by }) => ({ name, level, by }));
+  const inputs = outlierInputs.map(({ name, level, by }) => ({ name, level, by }));
   return inputs.length + stations.length > 0
     ? [message('calibrate.inputs-left-out', { inputs, stations })]
     : [];
 }
 
-function convergenceLines({ summary, oddChannels, oddGains, plan }: SolvedGains): Line[] {
+function convergenceLines({ summary, outlierChannels, outlierGains, plan }: SolvedGains): Line[] {
   const { medianResidual, worstResidual } = summary;
   return [
     `converged ${summary.converged} of ${summary.solves}, median ${summary.medianIterations} iterations, ` +
       `residual median ${(100 * medianResidual).toFixed(1)} %, maximum ${(100 * worstResidual).toFixed(1)} %`,
-    ...(oddChannels.length > 0
+    ...(outlierChannels.length > 0
       ? [
           message('calibrate.channels-left-out', {
-            channels: oddChannels.map(({ channel, level, by, timeUtc }) => ({
+            channels: outlierChannels.map(({ channel, level, by, timeUtc }) => ({
               channel,
               frequencyHz: plan.header.frequenciesHz[channel],
               level,
@@ -260,7 +260,7 @@ function convergenceLines({ summary, oddChannels, oddGains, plan }: SolvedGains)
           }),
         ]
       : []),
-    ...(oddGains.length > 0 ? [message('calibrate.gains-left-out', { gains: oddGains.length })] : []),
+    ...(outlierGains.length > 0 ? [message('calibrate.gains-left-out', { gains: outlierGains.length })] : []),
     ...(medianResidual > LITTLE_EXPLAINED
       ? [message('calibrate.nothing-explained', { residual: medianResidual })]
       : []),

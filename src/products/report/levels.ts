@@ -17,7 +17,7 @@ export function levelLines(level: Level | undefined): Message[] {
   const { inputRms, outputRms, weakestRms, efficiency, worstEfficiency, silentInputs, silentSamples } = level;
   const { gain, follows } = level;
   if (inputRms === 0)
-    return [message('level.silent-start', { samples: silentSamples, isGiven: follows === 'told' })];
+    return [message('level.silent-start', { samples: silentSamples, isGiven: follows === 'given' })];
   return [
     ...(follows === 'measured' || efficiency < GOOD
       ? [message('level.gain', { inputRms, outputRms, gain, follows, efficiency })]
@@ -66,13 +66,13 @@ export function roundedLines(
   },
 ): Message[] {
   if (!rounded || type === 'cf32') return [];
-  const { heard, weak, weakestRms, leastRms, mostRms, zeroInputs, zeroForATime } = rounded;
+  const { withSignal, weak, weakestRms, leastRms, mostRms, zeroInputs, zeroForATime } = rounded;
   const lines: Message[] = [];
   if (weak > 0)
     lines.push(
       message('level.rounded-weak', {
         weak,
-        of: heard,
+        of: withSignal,
         unit: of.one,
         efficiency: weakestRms > 0 ? rounding(weakestRms, outputRail[type]).efficiency : 0,
         advice: own

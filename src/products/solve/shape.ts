@@ -10,7 +10,7 @@ import {
   SOME_LOST,
   type Misfit,
 } from '../../stages/index.js';
-import type { JudgedStretch } from './stretches.js';
+import type { TestedInterval } from './stretches.js';
 
 /** Result of applying `over` to a solution. */
 export interface Shaped {
@@ -19,7 +19,7 @@ export interface Shaped {
 }
 
 /** The check afterwards uses the gains that are written. */
-export function shape<One extends JudgedStretch>(
+export function shape<One extends TestedInterval>(
   over: OverBand,
   one: One,
   frequenciesHz: Float64Array,
@@ -45,7 +45,7 @@ export interface WorstMisfit extends Misfit {
 /** Refused at the largest loss, unless accepted. */
 export function misfitOf(
   over: OverBand,
-  stretches: readonly (JudgedStretch & Shaped)[],
+  stretches: readonly (TestedInterval & Shaped)[],
   acceptance: 'accept' | 'refuse',
 ): WorstMisfit | undefined {
   const [worst] = stretches

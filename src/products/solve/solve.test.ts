@@ -190,7 +190,7 @@ describe('solveGains', () => {
     const deaf: Gain = (c, a) => (a === 4 ? polar(20, 0) : gainOf(c, a));
     const solved = await solve([seen(0, sky, deaf)]);
     assert.deepEqual(
-      solved.oddInputs.map(({ name }) => name),
+      solved.outlierInputs.map(({ name }) => name),
       ['s4'],
     );
     assert.equal(solved.summary.solvedInputs, inputs - 1);

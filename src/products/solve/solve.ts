@@ -9,17 +9,17 @@ import type { VisibilityFile } from '../../formats/index.js';
 import {
   chooseIntegration,
   frameAtMiddle,
-  leaveOutOddGains,
-  oddGains,
+  leaveOutOutliers,
+  outlierGains,
   prepareCalibrate,
   SolutionSums,
   toOneReference,
   type ChosenIntegration,
   type FittedDelay,
   type ModelCheck,
-  type OddGain,
-  type OddGains,
-  type OddInput,
+  type OutlierGain,
+  type OutlierGains,
+  type OutlierInput,
   type SolutionSum,
 } from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
@@ -41,26 +41,26 @@ import {
   bestOf,
   isWhole,
   judge,
-  oddInputsOf,
+  outlierInputsOf,
   solveStretch,
   withoutData,
   worstOf,
-  type JudgedStretch,
+  type TestedInterval,
   type Solver,
 } from './stretches.js';
 import {
   fullPolarisationOf,
-  oddOfTimes,
+  outliersOverTime,
   summarise,
   type CalibrationSummary,
   type FullPolarisation,
-  type OddOfTimes,
+  type OutliersOverTime,
 } from './summary.js';
 
 /** One solution, as written. */
-interface SolvedTime extends JudgedStretch, Shaped {
+interface SolvedTime extends TestedInterval, Shaped {
   /** Channels and gains that are outliers, left out. */
-  readonly strange: OddGains;
+  readonly strange: OutlierGains;
 }
 
 type Named<One> = One & { readonly name: string };
@@ -91,9 +91,9 @@ export interface SolvedGains {
   readonly outside: readonly OutsideAt[];
   readonly delays: readonly Named<FittedDelay>[];
   readonly misfit?: WorstMisfit;
-  readonly oddInputs: readonly Named<OddInput & { readonly times?: number }>[];
-  readonly oddChannels: OddOfTimes['channels'];
-  readonly oddGains: readonly Named<OddGain & { readonly timeUtc?: string }>[];
+  readonly outlierInputs: readonly Named<OutlierInput & { readonly times?: number }>[];
+  readonly outlierChannels: OutliersOverTime['channels'];
+  readonly outlierGains: readonly Named<OutlierGain & { readonly timeUtc?: string }>[];
   readonly fullPolarisation?: FullPolarisation;
 }
 
@@ -153,7 +153,7 @@ export async function solvePlanned(
 
 /** A solution as soon as it is solved. */
 export interface NewSolution {
-  readonly solution: JudgedStretch;
+  readonly solution: TestedInterval;
   /** As it would be written alone: with phases relative to its own reference. */
   readonly alone: () => SolvedTime;
   /** End of its interval. */
@@ -168,7 +168,7 @@ export class GainsSolver {
   private readonly sums: SolutionSums;
   private solver: Solver | undefined;
   private chosen: SolutionSum | undefined;
-  private readonly judged: JudgedStretch[] = [];
+  private readonly judged: TestedInterval[] = [];
   /** One solution in this many keeps its data. */
   private step = 1;
 
@@ -216,7 +216,7 @@ export class GainsSolver {
   }
 
   /** The search for other sources uses a few solutions over the observation; a shape over the band uses all. */
-  private keep(solution: JudgedStretch): void {
+  private keep(solution: TestedInterval): void {
     const number = this.judged.push(solution) - 1;
     if (this.plan.asked.over !== 'channel') return;
     if (number % this.step !== 0) this.judged[number] = withoutData(solution);
@@ -255,7 +255,7 @@ export class GainsSolver {
 /** Solutions of all times relative to one reference, and all facts about them. */
 function gainsOf(
   plan: GainsPlan,
-  judged: readonly JudgedStretch[],
+  judged: readonly TestedInterval[],
   { chosen, empty }: { readonly chosen: ChosenIntegration; readonly empty: number },
 ): SolvedGains {
   const { asked, header, crossHand } = plan;
@@ -304,12 +304,12 @@ function namedFacts(plan: GainsPlan, first: SolvedTime, good: readonly SolvedTim
       ...one,
       name: inputName(plan.telescope, one.input, polarisations, plan.header.feeds),
     }));
-  const odd = oddOfTimes(good);
+  const odd = outliersOverTime(good);
   return {
     delays: named(first.delays),
-    oddInputs: named(oddInputsOf(good)),
-    oddChannels: odd.channels,
-    oddGains: named(odd.gains),
+    outlierInputs: named(outlierInputsOf(good)),
+    outlierChannels: odd.channels,
+    outlierGains: named(odd.gains),
   };
 }
 
@@ -343,14 +343,16 @@ const prepareSolver = (
 
 /** Relative to one reference, without outlier gains, with the X–Y phase, and in the requested shape. */
 function finished(
-  judged: readonly JudgedStretch[],
+  judged: readonly TestedInterval[],
   referred: readonly CrossHanded[],
   { asked, header: { frequenciesHz, channelWidthHz }, afterwards }: GainsPlan,
 ): readonly SolvedTime[] {
   const clean = judged.map((one, k) => {
-    const strange: OddGains =
-      asked.odd === 0 ? { channels: [], gains: [] } : oddGains(referred[k], frequenciesHz.length, asked.odd);
-    const left = leaveOutOddGains(referred[k], frequenciesHz.length, strange);
+    const strange: OutlierGains =
+      asked.odd === 0
+        ? { channels: [], gains: [] }
+        : outlierGains(referred[k], frequenciesHz.length, asked.odd);
+    const left = leaveOutOutliers(referred[k], frequenciesHz.length, strange);
     return { ...one, strange, calibration: left.solved.includes(1) ? afterwards(left) : left };
   });
   for (const one of clean) if (!one.isLeftOut) refuseMixedOver(asked.over, one.calibration);

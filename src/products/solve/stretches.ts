@@ -8,9 +8,9 @@ import {
   checkModel,
   MOST_UNEXPLAINED,
   type ModelCheck,
-  oddByGain,
-  oddByPower,
-  type OddInput,
+  outliersByGain,
+  outliersByPower,
+  type OutlierInput,
   through,
   type CalibratedIntegration,
   type Stage,
@@ -20,10 +20,10 @@ import type { SourceUp } from '../../sky/above.js';
 export interface Stretch extends CalibratedIntegration {
   /** The middle of its data. */
   readonly time: Instant;
-  readonly odd: readonly OddInput[];
+  readonly odd: readonly OutlierInput[];
 }
 
-export interface JudgedStretch extends Stretch {
+export interface TestedInterval extends Stretch {
   readonly check: ModelCheck;
   /** The model explains too little of its sky: it has no gains. */
   readonly isLeftOut: boolean;
@@ -33,16 +33,16 @@ export type Solver = Stage<Integration, CalibratedIntegration>;
 
 /** Solves an interval without outlier inputs (`odd`) and without what did not converge. */
 export async function solveStretch(solver: Solver, asked: Integration, odd: number): Promise<Stretch> {
-  const oddPowers = odd === 0 ? [] : oddByPower(asked, odd);
-  refuseAllOdd(oddPowers, asked, odd);
-  const integration = without(asked, oddPowers);
+  const outlierPowers = odd === 0 ? [] : outliersByPower(asked, odd);
+  refuseAllOutliers(outlierPowers, asked, odd);
+  const integration = without(asked, outlierPowers);
   const first = await through(solver, integration);
   const { channels, polarisations } = integration;
-  const oddGains = odd === 0 ? [] : oddByGain(first.calibration, channels, polarisations, odd);
-  const all = [...oddPowers, ...oddGains];
-  refuseAllOdd(all, asked, odd);
+  const outlierGains = odd === 0 ? [] : outliersByGain(first.calibration, channels, polarisations, odd);
+  const all = [...outlierPowers, ...outlierGains];
+  refuseAllOutliers(all, asked, odd);
   // Solved again without them: noise accepted as signal has slightly biased the others.
-  const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
+  const best = outlierGains.length === 0 ? first : await through(solver, without(integration, outlierGains));
   return {
     ...best,
     calibration: leaveOutUnconverged(best.calibration),
@@ -52,7 +52,7 @@ export async function solveStretch(solver: Solver, asked: Integration, odd: numb
 }
 
 /** Each separately: gains for a sky that the model does not explain are not kept, unless accepted. */
-export function judge(one: Stretch, channelWidthHz: number, accept: boolean): JudgedStretch {
+export function judge(one: Stretch, channelWidthHz: number, accept: boolean): TestedInterval {
   const check = checkModel(one.integration, one.calibration, one.plan, channelWidthHz);
   const isLeftOut = !accept && check.unexplained > MOST_UNEXPLAINED;
   return {
@@ -87,18 +87,18 @@ export const withoutData = <One extends Stretch>(one: One): One => ({
     visibilities: visibilitiesCBPP(new Float64Array(), 0, 0, one.integration.polarisations),
     counts: countsCB(new Float64Array(), 0, 0),
     productCounts: undefined,
-    asStored: undefined,
+    passThrough: undefined,
   },
 });
 
 /** The solution that the model explains least; if that is unknown, the one with the largest residual. */
-export function worstOf(judged: readonly JudgedStretch[]): JudgedStretch {
+export function worstOf(judged: readonly TestedInterval[]): TestedInterval {
   const known = judged.filter(({ check }) => !Number.isNaN(check.unexplained));
-  const by = ({ check }: JudgedStretch): number => (known.length > 0 ? check.unexplained : check.left);
+  const by = ({ check }: TestedInterval): number => (known.length > 0 ? check.unexplained : check.left);
   return (known.length > 0 ? known : judged).reduce((worst, one) => (by(one) > by(worst) ? one : worst));
 }
 
-const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
+const without = (integration: Integration, odd: readonly OutlierInput[]): Integration => {
   const left = new Set(odd.map(({ input }) => input));
   return {
     ...integration,
@@ -107,8 +107,8 @@ const without = (integration: Integration, odd: readonly OddInput[]): Integratio
 };
 
 /** If hardly any input is left, the factor is too small for these data. */
-function refuseAllOdd(
-  odd: readonly OddInput[],
+function refuseAllOutliers(
+  odd: readonly OutlierInput[],
   { flaggedInputs, polarisations }: Integration,
   factor: number,
 ): void {
@@ -128,7 +128,7 @@ function refuseAllOdd(
 }
 
 /** The solution that the model explains best. */
-export const bestOf = (judged: readonly JudgedStretch[]): JudgedStretch =>
+export const bestOf = (judged: readonly TestedInterval[]): TestedInterval =>
   judged.reduce((best, one) => (one.check.unexplained < best.check.unexplained ? one : best));
 
 /** Sources in the model at any time, each as it first occurred. */
@@ -140,10 +140,10 @@ export const allSources = (stretches: readonly Stretch[]): readonly SourceUp[] =
   ].reverse();
 
 /** Inputs left out at any time, each as it first occurred; with the number of times if there are several. */
-export function oddInputsOf(
+export function outlierInputsOf(
   stretches: readonly Stretch[],
-): readonly (OddInput & { readonly times?: number })[] {
-  const found = new Map<number, OddInput & { readonly times?: number }>();
+): readonly (OutlierInput & { readonly times?: number })[] {
+  const found = new Map<number, OutlierInput & { readonly times?: number }>();
   for (const { odd } of stretches)
     for (const one of odd) {
       const before = found.get(one.input);

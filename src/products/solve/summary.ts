@@ -2,7 +2,7 @@
 import { unconverged, type Calibration, type CrossHanded } from '../../calibrate/index.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
-import type { OddChannel, OddGain, OddGains } from '../../stages/index.js';
+import type { OutlierChannel, OutlierGain, OutlierGains } from '../../stages/index.js';
 
 /** One solution of a file, possibly one of several. */
 interface Timed<Found extends Calibration = Calibration> {
@@ -72,14 +72,14 @@ export function summarise(all: readonly Timed[]) {
 export type CalibrationSummary = ReturnType<typeof summarise>;
 
 /** Outliers of all times, each with its time if there are several. */
-export interface OddOfTimes {
-  readonly channels: readonly (OddChannel & { readonly timeUtc?: string })[];
-  readonly gains: readonly (OddGain & { readonly timeUtc?: string })[];
+export interface OutliersOverTime {
+  readonly channels: readonly (OutlierChannel & { readonly timeUtc?: string })[];
+  readonly gains: readonly (OutlierGain & { readonly timeUtc?: string })[];
 }
 
-export const oddOfTimes = (
-  all: readonly { readonly time: Instant; readonly strange: OddGains }[],
-): OddOfTimes => ({
+export const outliersOverTime = (
+  all: readonly { readonly time: Instant; readonly strange: OutlierGains }[],
+): OutliersOverTime => ({
   channels: all.flatMap(({ time, strange }) =>
     strange.channels.map((one) => ({ ...one, ...timeFact(all.length, time) })),
   ),

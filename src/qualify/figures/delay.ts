@@ -110,7 +110,7 @@ function lateNoise({ quick }: Rig): SampleSet {
 function theirDelays(): RequestedDelays {
   const addedS = Float64Array.from(LATE, (late) => -late / RATE_HZ);
   return {
-    law: delayModels(LATE.length, addedS),
+    delayModel: delayModels(LATE.length, addedS),
     tickRateHz: RATE_HZ,
     mostDelayS: 6 / RATE_HZ,
     mostApartS: 6 / RATE_HZ,

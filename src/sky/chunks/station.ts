@@ -76,8 +76,8 @@ export function prepareStations(
   const signal = new Float64Array(2 * chunkSamples);
 
   function receive(station: Station, p: number): void {
-    for (const { spectra, directionEnu, heard } of signals) {
-      if (!heard) continue;
+    for (const { spectra, directionEnu, isUp } of signals) {
+      if (!isUp) continue;
       const delayS = earlyS(station, directionEnu);
       addTurned(spectrum, spectra[p], { first: grid.lowestHz * delayS, step: grid.stepHz * delayS });
     }

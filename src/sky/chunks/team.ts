@@ -17,7 +17,7 @@ export interface TeamWork {
 /** A chunk to make, and the parts of the sky that are not in shared memory. */
 export interface TeamChunk {
   readonly chunk: number;
-  readonly sky: readonly { readonly directionEnu: Vector3 | undefined; readonly heard: boolean }[];
+  readonly sky: readonly { readonly directionEnu: Vector3 | undefined; readonly isUp: boolean }[];
 }
 
 interface ChunkTeam {
@@ -45,7 +45,7 @@ export function startChunkTeam(
   return {
     start: async (chunk) => {
       Atomics.store(counter, 0, 0);
-      const sky = signals.map(({ directionEnu, heard }) => ({ directionEnu, heard }));
+      const sky = signals.map(({ directionEnu, isUp }) => ({ directionEnu, isUp }));
       const clipped = await Promise.all(workers.map((worker) => makeChunk(worker, { chunk, sky })));
       return clipped.reduce((sum, numbers) => sum + numbers, 0);
     },

@@ -5,7 +5,7 @@ import type { SkySignal } from '../sky-signals.js';
 import { prepareStations } from './station.js';
 
 const { plan, spectra, voltages, counter } = workerData as TeamWork;
-const signals = spectra.map((own): SkySignal => ({ spectra: own, directionEnu: undefined, heard: false }));
+const signals = spectra.map((own): SkySignal => ({ spectra: own, directionEnu: undefined, isUp: false }));
 const makeStation = prepareStations(plan, signals, voltages);
 
 parentPort?.on('message', ({ chunk, sky }: TeamChunk) => {

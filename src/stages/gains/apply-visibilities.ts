@@ -1,6 +1,6 @@
 /** Visibilities divided by gains, for further processing in other software. */
 import { baselineCount, gainsCA, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
-import type { AsStored, Integration } from '../../core/blocks.js';
+import type { PassThrough, Integration } from '../../core/blocks.js';
 import { restored, storedOf } from '../stored.js';
 import type { Calibrated } from '../sky-image.js';
 import { adjoint, inverseMatrix, timesMatrix } from '../../core/jones.js';
@@ -57,13 +57,13 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
       }
     }
   }
-  const asStored: AsStored = {
+  const passThrough: PassThrough = {
     ...stored,
     means: visibilitiesCBPP(means, channels, baselines, polarisations),
     weights: weightsCBPP(weights, channels, baselines, polarisations),
   };
   return {
-    integration: restored(integration, asStored, 'changed'),
+    integration: restored(integration, passThrough, 'changed'),
     flagged,
     values,
   };
@@ -96,7 +96,7 @@ interface OverMatrices {
 /** Undefined where there is no leakage. Without `stored` only `solved` is computed. */
 function overMatrices(
   { channels, stations, polarisations }: Integration,
-  stored: AsStored | undefined,
+  stored: PassThrough | undefined,
   { gains, leakage, solved }: Calibrated,
 ): OverMatrices | undefined {
   if (!leakage || polarisations === 1) return undefined;

@@ -52,7 +52,7 @@ export async function measureLevels(
     LEAST_SPECTRA,
     Math.min(MOST_SPECTRA, Math.floor(MOST_NUMBERS / (channels * inputs))),
   );
-  const usual = usualGain(source, settings);
+  const usual = nominalGain(source, settings);
   const plan = planChannels(source, {
     ...settings,
     outputType: 'cf32',
@@ -61,7 +61,7 @@ export async function measureLevels(
   });
   const factors = new Float64Array(inputs * channels);
   const rms = new Float64Array(inputs * channels);
-  let heardBefore = false;
+  let receivedBefore = false;
   await preparing(async (closers) => {
     const channeliser = closers.keep(await prepareChanneliser(plan, backend));
     const out = closers.keep(backend.allocateSpectra(plan.output));
@@ -74,11 +74,11 @@ export async function measureLevels(
         const [a, c] = [Math.floor(n / channels), n % channels];
         return rmsOf(spectra, (c * inputs + a) * out.samples, out.samples);
       });
-      const heard = now.some((one) => one > 0);
-      if (heard) rms.set(now);
+      const received = now.some((one) => one > 0);
+      if (received) rms.set(now);
       // After silence, or in a part of a recording, a signal begins inside a block: the next block is full of it.
-      if (heardBefore || (heard && silentNumbers === 0 && out.samples >= LEAST_SPECTRA)) break;
-      heardBefore = heard;
+      if (receivedBefore || (received && silentNumbers === 0 && out.samples >= LEAST_SPECTRA)) break;
+      receivedBefore = received;
       silentNumbers += block.samples * inputs;
       if (silentNumbers > MOST_SILENT_NUMBERS) break;
     }
@@ -132,7 +132,7 @@ function rmsOf(spectra: ArrayLike<number>, row: number, samples: number): number
 }
 
 /** One number for all inputs and channels: noise keeps its level in units of full scale. */
-function usualGain(source: VoltageSource, settings: ChannelSettings): number {
+function nominalGain(source: VoltageSource, settings: ChannelSettings): number {
   const plain: { -readonly [Key in keyof ChannelSettings]: ChannelSettings[Key] } = { ...settings };
   delete plain.gain;
   delete plain.levels;

@@ -62,7 +62,7 @@ describe('what rounding met in spectra', () => {
       const at = levelsOf(rmsAt, total, type === 'ci8' ? 127 : 7);
       const found = watched(type, total, total, at);
       assert.ok(found);
-      assert.deepEqual([found.heard, found.weak, found.zeroInputs, found.zeroForATime], [4, 2, 1, 0]);
+      assert.deepEqual([found.withSignal, found.weak, found.zeroInputs, found.zeroForATime], [4, 2, 1, 0]);
       assert.ok(Math.abs(found.weakestRms / 0.4 - 1) < 0.15, String(found.weakestRms));
       assert.ok(found.mostRms > 2 && found.mostRms < 2.6, String(found.mostRms));
       for (const perBlock of [1, 100, 257, 5000]) assert.deepEqual(watched(type, total, perBlock, at), found);

@@ -12,7 +12,7 @@ import { VanVleck } from '../../core/van-vleck.js';
 
 export interface Rounded {
   /** Channels of inputs that had signal. */
-  readonly heard: number;
+  readonly withSignal: number;
   /** Those of them below one level rms, in any time range, and the weakest's rms: 0 where nothing is left. */
   readonly weak: number;
   readonly weakestRms: number;
@@ -47,7 +47,7 @@ export class RoundingWatch {
   private readonly vanVleck: VanVleck;
   private readonly weakPower: number;
   private weak = new Uint8Array(0);
-  private heard = new Uint8Array(0);
+  private received = new Uint8Array(0);
   private zero = new Uint8Array(0);
   private leastPower = Infinity;
   private least = Infinity;
@@ -62,7 +62,7 @@ export class RoundingWatch {
   add({ inputs, channels, isFlagged, power }: Stretch): void {
     if (this.weak.length === 0) {
       this.weak = new Uint8Array(inputs * channels);
-      this.heard = new Uint8Array(inputs * channels);
+      this.received = new Uint8Array(inputs * channels);
       this.zero = new Uint8Array(inputs);
     }
     const means: number[] = [];
@@ -88,7 +88,7 @@ export class RoundingWatch {
 
   private look(at: number, power: number): void {
     if (Number.isNaN(power)) return;
-    this.heard[at] = 1;
+    this.received[at] = 1;
     this.leastPower = Math.min(this.leastPower, power);
     if (power < this.weakPower) this.weak[at] = 1;
   }
@@ -103,7 +103,7 @@ export class RoundingWatch {
     const inputs = { zeroInputs: count(this.zero, ZERO), zeroForATime: count(this.zero, ZERO | HEARD) };
     if (this.most === 0) return undefined;
     return {
-      heard: count(this.heard, 1),
+      withSignal: count(this.received, 1),
       weak: count(this.weak, 1),
       weakestRms: this.rmsOf(this.leastPower),
       leastRms: this.least,

@@ -11,7 +11,13 @@ import {
 } from '../../formats/index.js';
 import type { CleanOptions, WideMethod, WideWeighting } from '../../image/index.js';
 import { dividingBeam, handingOver, lookOf, seriesPaths, type Product } from '../../products/index.js';
-import { onSheet, stokesFrameOf, writeSeries, type Series, type StokesFrame } from '../../stages/index.js';
+import {
+  onContactSheet,
+  stokesFrameOf,
+  writeSeries,
+  type Series,
+  type StokesFrame,
+} from '../../stages/index.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { kindsOf } from '../../sky/beams/powers.js';
 import { parseSources } from '../../sky/chosen-sources.js';
@@ -56,7 +62,7 @@ export interface ImagedSeries extends Imaged {
   readonly kind: 'series';
   readonly series: Series;
   /** Number of images on the contact sheet, if there is one. */
-  readonly onSheet?: number;
+  readonly onContactSheet?: number;
 }
 
 /** Settings for an image. */
@@ -167,7 +173,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
         unit,
         note: choice.note,
         series,
-        ...(paths.sheet !== undefined && { onSheet: onSheet(images).length }),
+        ...(paths.sheet !== undefined && { onContactSheet: onContactSheet(images).length }),
         seconds: shown.done(),
       };
     },

@@ -128,14 +128,17 @@ function seriesFacts(paths: readonly string[], { series, unit, seconds }: Imaged
   };
 }
 
-function seriesLines(paths: readonly string[], { series, seconds, onSheet, header }: ImagedSeries): Line[] {
+function seriesLines(
+  paths: readonly string[],
+  { series, seconds, onContactSheet, header }: ImagedSeries,
+): Line[] {
   const { made, lost = [], beyond, hands, smearing } = series;
   const { pixels } = series.plan;
   const count = series.images.length;
   return [
     `${paths.join(', ')}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
       `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths[1]} is an animation` +
-      ((onSheet ?? count) < count ? `, the contact sheet has ${onSheet} of them` : ''),
+      ((onContactSheet ?? count) < count ? `, the contact sheet has ${onContactSheet} of them` : ''),
     ...(lost.length > 0 ? [message('image.without-data', { images: lost.length, of: count })] : []),
     ...(beyond ? beyondLines(beyond) : []),
     ...(hands ? handLines(hands, header.feeds) : []),

@@ -276,7 +276,7 @@ describe('files whose fringes are stopped are imaged with the uvw they hold', ()
         visibilities: visibilitiesCBPP(new Float64Array(4 * baselines), 2, baselines, 1),
         counts: countsCB(new Float64Array(2 * baselines), 2, baselines),
         flaggedInputs: new Uint8Array(stations),
-        asStored: {
+        passThrough: {
           means: visibilitiesCBPP(means, 2, baselines, 1),
           weights: weightsCBPP(weights, 2, baselines, 1),
           stopped: { phaseCentre, uvwM: uvwB(uvw, baselines) },

@@ -14,18 +14,18 @@ export function cpuTurner(plan: TurningPlan, { native }: CpuBackend): Turner {
     `int32_t corella_turn_spectra(char *error, void *context, int32_t type, int64_t channels,
       int64_t inputs, int64_t capacity, int64_t outCapacity, const void *block,
       const double *frequenciesHz /*[channels]*/, const int32_t *edges /*[runs + 1]*/, int64_t runs,
-      const double *laws /*[runs * inputs * 4]*/, void *out)`,
+      const double *coefficients /*[runs * inputs * 4]*/, void *out)`,
   );
   return {
-    run: async (given, made, law, first) => {
+    run: async (given, made, delayModel, first) => {
       checkTurning(plan, given, made);
       const block = cpuSpectra('turning', given);
       const out = cpuSpectra('turning', made);
-      const { edges, laws } = turningRuns(plan, law, first, block.samples);
+      const { edges, coefficients } = turningRuns(plan, delayModel, first, block.samples);
       if (block.samples > 0) {
         await turn(
           ...([type, channels, inputs, block.shape.capacity, out.shape.capacity] as const),
-          ...([block.memory.address, frequenciesHz, edges, edges.length - 1, laws] as const),
+          ...([block.memory.address, frequenciesHz, edges, edges.length - 1, coefficients] as const),
           out.memory.address,
         );
       }

@@ -10,9 +10,9 @@ namespace {
 struct Runs {
   const int32_t *edges;  // [run + 1]
   int64_t count;
-  const double *laws;  // [run][a][d, d', p, p'], as in runs.ts
+  const double *coefficients;  // [run][a][d, d', p, p'], as in runs.ts
 };
-constexpr int64_t LAW_NUMBERS = 4;
+constexpr int64_t DELAY_NUMBERS = 4;
 
 void check(const SpectraLayout &from, const SpectraLayout &to, const Runs &runs) {
   require(from.channels >= 1 && from.inputs >= 1 && from.capacity >= 1, "a block has a size below 1");
@@ -36,11 +36,11 @@ void turn(Context &context, const SpectraLayout &from, const SpectraLayout &to, 
     float *vectors = reinterpret_cast<float *>(out + item * to.inputBlockBytes());
     double turns[TILE_INPUTS] = {}, steps[TILE_INPUTS] = {};
     for (int64_t r = 0; r < runs.count; r++) {
-      const double *laws = runs.laws + (r * from.inputs + firstInput) * LAW_NUMBERS;
+      const double *coefficients = runs.coefficients + (r * from.inputs + firstInput) * DELAY_NUMBERS;
       for (int64_t input = 0; input < inputs; input++) {
-        const double *law = laws + input * LAW_NUMBERS;
-        turns[input] = law[2] - frequencyHz * law[0];
-        steps[input] = law[3] - frequencyHz * law[1];
+        const double *delay = coefficients + input * DELAY_NUMBERS;
+        turns[input] = delay[2] - frequencyHz * delay[0];
+        steps[input] = delay[3] - frequencyHz * delay[1];
       }
       const int64_t first = runs.edges[r], end = runs.edges[r + 1];
       if (from.type == SpectraType::cf32)
@@ -56,15 +56,15 @@ void turn(Context &context, const SpectraLayout &from, const SpectraLayout &to, 
 
 using namespace corella;
 
-// block and out as in spectra.h, out of floats; frequenciesHz : [c]; edges : [run + 1]; laws : [run][a][d, d', p, p'].
+// block and out as in spectra.h, out of floats; frequenciesHz : [c]; edges : [run + 1]; coefficients : [run][a][d, d', p, p'].
 CORELLA_EXPORT int32_t corella_turn_spectra(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
                                             int64_t capacity, int64_t outCapacity, const void *block,
                                             const double *frequenciesHz, const int32_t *edges, int64_t runs,
-                                            const double *laws, void *out) {
+                                            const double *coefficients, void *out) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout from{static_cast<SpectraType>(type), channels, inputs, capacity};
     const SpectraLayout to{SpectraType::cf32, channels, inputs, outCapacity};
-    const Runs all{edges, runs, laws};
+    const Runs all{edges, runs, coefficients};
     check(from, to, all);
     turn(open, from, to, static_cast<const char *>(block), frequenciesHz, all, static_cast<char *>(out));
   });

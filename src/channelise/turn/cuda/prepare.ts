@@ -26,15 +26,15 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
       return table;
     };
     return {
-      run: async (given, made, law, first) => {
+      run: async (given, made, delayModel, first) => {
         checkTurning(plan, given, made);
         const block = cudaSpectra('turning', given);
         const out = cudaSpectra('turning', made);
         const { samples } = block;
-        const { edges, laws } = turningRuns(plan, law, first, samples);
-        const delays = new Float64Array(edges.length + laws.length);
+        const { edges, coefficients } = turningRuns(plan, delayModel, first, samples);
+        const delays = new Float64Array(edges.length + coefficients.length);
         delays.set(edges);
-        delays.set(laws, edges.length);
+        delays.set(coefficients, edges.length);
         const buffer = roomFor(delays.byteLength);
         // In the kernels' own stream: after the readers of the last delays.
         await uploadInto(session, buffer, delays, stream);

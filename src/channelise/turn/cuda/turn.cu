@@ -32,7 +32,7 @@ __device__ __forceinline__ void load(const int8_t *row, int t, float2 (&x)[EACH]
 extern "C" __global__ void turnSpectra(const int8_t *spectra, int64_t pitch, const double *frequenciesHz,
                                        const double *runs, int runCount, int inputs, int64_t rows, int samples,
                                        int8_t *out, int64_t outPitch) {
-  const double *laws = runs + runCount + 1;
+  const double *coefficients = runs + runCount + 1;
   const int pieces = (samples + EACH - 1) / EACH;
   const int64_t stride = (int64_t)gridDim.x * blockDim.x;
   for (int64_t item = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; item < rows * pieces; item += stride) {
@@ -48,9 +48,9 @@ extern "C" __global__ void turnSpectra(const int8_t *spectra, int64_t pitch, con
       const int t = first + k;
       if (t >= samples) break;
       while (run + 1 < runCount && t >= runs[run + 1]) ++run;
-      const double *law = laws + ((int64_t)run * inputs + row % inputs) * 4;
+      const double *delay = coefficients + ((int64_t)run * inputs + row % inputs) * 4;
       const double since = t - runs[run];
-      const double turns = law[2] + since * law[3] - frequencyHz * (law[0] + since * law[1]);
+      const double turns = delay[2] + since * delay[3] - frequencyHz * (delay[0] + since * delay[1]);
       float sine, cosine;
       sincospif(2 * (float)(turns - rint(turns)), &sine, &cosine);
       to[k] = make_float2(x[k].x * cosine - x[k].y * sine, x[k].x * sine + x[k].y * cosine);

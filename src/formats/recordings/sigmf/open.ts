@@ -221,7 +221,7 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     spectrumRateHz,
     frequenciesHz,
     channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
-    ...(global['corella:gain_over_usual'] !== undefined && { overUsual: global['corella:gain_over_usual'] }),
+    ...(global['corella:gain_over_usual'] !== undefined && { gainRatio: global['corella:gain_over_usual'] }),
     ...(global['corella:real_channels'] !== undefined && { realChannels: global['corella:real_channels'] }),
     ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
     start,

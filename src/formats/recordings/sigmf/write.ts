@@ -50,7 +50,7 @@ export interface SigmfSpectraHeader extends CommonHeader {
   /** As in a source of spectra. */
   readonly realChannels?: number;
   /** The same as one gain for all. */
-  readonly overUsual?: number;
+  readonly gainRatio?: number;
 }
 
 interface RecordingWriter<Block> {
@@ -116,8 +116,8 @@ export async function createSigmfSpectra(
       'corella:spectrum_rate_hz': header.spectrumRateHz,
       'corella:order': '[t][c][a]',
       ...(header.realChannels !== undefined && { 'corella:real_channels': header.realChannels }),
-      ...(header.overUsual !== undefined &&
-        header.overUsual !== 1 && { 'corella:gain_over_usual': header.overUsual }),
+      ...(header.gainRatio !== undefined &&
+        header.gainRatio !== 1 && { 'corella:gain_over_usual': header.gainRatio }),
       ...(header.levels && {
         'corella:levels': Array.from({ length: header.inputs }, (_, a) =>
           header.levels?.slice(a * header.channels, (a + 1) * header.channels),

@@ -76,16 +76,16 @@ describe('Measurement Sets', { skip }, () => {
       all.forEach((one, k) => {
         const wanted = there.all[k];
         assert.deepEqual(one.pairs, wanted.pairs);
-        assert.deepEqual(one.asStored?.weights, wanted.asStored?.weights);
+        assert.deepEqual(one.passThrough?.weights, wanted.passThrough?.weights);
         assert.ok(Math.abs(one.durationS - wanted.durationS) < 1e-9);
-        one.asStored?.means.forEach((value, at) => {
+        one.passThrough?.means.forEach((value, at) => {
           // Values in single precision: sums of ten thousand samples over a thousand counts.
-          assert.ok(Math.abs(value - (wanted.asStored?.means[at] ?? 0)) < 1e-5, `mean ${at}`);
+          assert.ok(Math.abs(value - (wanted.passThrough?.means[at] ?? 0)) < 1e-5, `mean ${at}`);
         });
       });
     }
     // uvw is stored in double precision: in UVH5 it is again the identical number.
-    assert.deepEqual(back.all[0].asStored?.stopped?.uvwM, there.all[0].asStored?.stopped?.uvwM);
+    assert.deepEqual(back.all[0].passThrough?.stopped?.uvwM, there.all[0].passThrough?.stopped?.uvwM);
   });
 
   it('whose uvw runs the other way hold the conjugate, and are read as what they are', async () => {

@@ -28,7 +28,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     const file = await openFile(path, options);
     assert.ok(file.kind === 'visibilities');
     const values: number[] = [];
-    for await (const one of file.integrations()) values.push(one.asStored?.means[0] ?? Number.NaN);
+    for await (const one of file.integrations()) values.push(one.passThrough?.means[0] ?? Number.NaN);
     await file.close();
     return values;
   };
@@ -73,7 +73,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     /** Products of the first autocorrelation, XX, XY, YX, YY, real parts. */
     const products = async (path: string): Promise<number[]> => {
       const { all } = await readVisibilities(path);
-      return [0, 2, 4, 6].map((at) => all[0].asStored?.means[at] ?? Number.NaN);
+      return [0, 2, 4, 6].map((at) => all[0].passThrough?.means[at] ?? Number.NaN);
     };
     const [xx, xy, yx, yy] = await products(await changed(FOREIGN));
     const [same, exchanged] = [
@@ -191,8 +191,8 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       for (const name of names) rmSync(join(path, name), { recursive: true });
       const { all } = await readVisibilities(path);
       assert.deepEqual(
-        all.map(({ asStored }) => asStored?.means),
-        plain.all.map(({ asStored }) => asStored?.means),
+        all.map(({ passThrough }) => passThrough?.means),
+        plain.all.map(({ passThrough }) => passThrough?.means),
       );
       for (const name of names) assert.equal(existsSync(join(path, name)), false);
     }

@@ -23,7 +23,7 @@ import {
   type StoredProduct,
   noFaults,
 } from '../../io/gather.js';
-import { recordingSeen } from '../as-stored.js';
+import { recordingSeen } from '../pass-through.js';
 import { orientationHere, splitTable, turnedRaDeg, turnedToEast, unitsOf } from '../header-facts.js';
 import { chooseTarget, severalTargetsLine, type Target } from '../targets.js';
 import { checkUvw, placesInUse } from '../uvw-fit.js';

@@ -13,7 +13,7 @@ import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.
 import { enuToEcef, siteToEcef } from '../../../telescope/earth.js';
 import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
 import { isMeasurementSet } from '../../io/measurement-set.js';
-import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
+import { storedIntegrationS, storedUvwM, writtenProducts } from '../pass-through.js';
 import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
 import { EAST_ANGLES, mountWords } from './feeds.js';

@@ -35,10 +35,10 @@ async function only(name: string): Promise<{ readonly file: VisibilityFile; read
   return { file, one: all[0] };
 }
 /** Product `pair` of (i, j), i ≥ j, as in the file. */
-function mean({ asStored }: Integration, i: number, j: number, pair: number): readonly [number, number] {
+function mean({ passThrough }: Integration, i: number, j: number, pair: number): readonly [number, number] {
   const at = 2 * (4 * baselineIndex(i, j) + pair);
-  assert.ok(asStored);
-  return [asStored.means[at], asStored.means[at + 1]];
+  assert.ok(passThrough);
+  return [passThrough.means[at], passThrough.means[at + 1]];
 }
 const flagged = ({ flaggedInputs }: Integration): number[] =>
   [...flaggedInputs].flatMap((flag, a) => (flag === 1 ? [a] : []));

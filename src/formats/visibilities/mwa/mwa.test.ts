@@ -39,13 +39,13 @@ async function readAll(
 }
 
 /** The stored mean of V between inputs a₁ and a₂, in either order in the triangle. */
-function meanOf({ asStored, stations }: Integration, c: number, a1: number, a2: number): [number, number] {
+function meanOf({ passThrough, stations }: Integration, c: number, a1: number, a2: number): [number, number] {
   const [i, j] = [a1 >> 1, a2 >> 1];
   const [first, second, sign] = i >= j ? [a1, a2, 1] : [a2, a1, -1];
   const cell = c * baselineCount(stations) + baselineIndex(first >> 1, second >> 1);
   const at = 2 * (cell * 4 + 2 * (first % 2) + (second % 2));
-  assert.ok(asStored);
-  return [asStored.means[at], sign * asStored.means[at + 1]];
+  assert.ok(passThrough);
+  return [passThrough.means[at], sign * passThrough.means[at + 1]];
 }
 
 function assertHolds(integration: Integration, sample: MwaSample, unixS: number): void {
@@ -121,9 +121,9 @@ describe('MWA gpubox files', () => {
     const [one] = all;
     assert.deepEqual([...one.flaggedInputs].flatMap((flag, a) => (flag === 1 ? [a] : [])), [4, 5]); // prettier-ignore
     assert.deepEqual(file.details.flaggedTiles, ['Tile13']);
-    assert.ok(one.asStored);
-    assert.equal(one.asStored.weights[4 * baselineIndex(2, 1)], -20_000);
-    assert.equal(one.asStored.weights[4 * baselineIndex(1, 0)], 20_000);
+    assert.ok(one.passThrough);
+    assert.equal(one.passThrough.weights[4 * baselineIndex(2, 1)], -20_000);
+    assert.equal(one.passThrough.weights[4 * baselineIndex(1, 0)], 20_000);
     assert.equal(one.counts[baselineIndex(1, 0)], 20_000);
   });
 
@@ -141,7 +141,7 @@ describe('MWA gpubox files', () => {
     const memories = new Set<ArrayBufferLike>();
     for await (const one of file.integrations('reused')) {
       again.push(structuredClone(one));
-      if (one.asStored) memories.add(one.asStored.means.buffer);
+      if (one.passThrough) memories.add(one.passThrough.means.buffer);
     }
     await file.close();
     assert.equal(memories.size, 1);
@@ -196,16 +196,16 @@ describe('MWAX files', () => {
 
   it('weights count samples; what has no weight is missing', async () => {
     const { all } = await readAll(path);
-    const [{ asStored, counts, productCounts }] = all;
-    assert.ok(asStored && productCounts);
-    assert.equal(asStored.weights[4 * baselineIndex(1, 0)], 20_000);
-    assert.equal(asStored.weights[4 * baselineIndex(1, 0) + 3], 80_000);
+    const [{ passThrough, counts, productCounts }] = all;
+    assert.ok(passThrough && productCounts);
+    assert.equal(passThrough.weights[4 * baselineIndex(1, 0)], 20_000);
+    assert.equal(passThrough.weights[4 * baselineIndex(1, 0) + 3], 80_000);
     // Each product counts separately; a baseline counts the largest.
     assert.equal(counts[baselineIndex(1, 0)], 80_000);
     assert.equal(productCounts[4 * baselineIndex(1, 0)], 20_000);
     assert.equal(productCounts[4 * baselineIndex(1, 0) + 3], 80_000);
     assert.equal(counts[baselineIndex(3, 1)], 0);
-    assert.ok(Object.is(asStored.weights[4 * baselineIndex(3, 1)], -0));
+    assert.ok(Object.is(passThrough.weights[4 * baselineIndex(3, 1)], -0));
   });
 
   it('a value that is no number is a flag, and its partners stay', async () => {

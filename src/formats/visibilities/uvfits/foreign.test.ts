@@ -331,7 +331,7 @@ describe('UVFITS of other programs', () => {
     const { file, integrations } = await read(of(7));
     assert.deepEqual(file.header.phaseCentre, { raDeg: 202.78, decDeg: 30.5 });
     assert.equal(file.header.object, '3C286');
-    assert.deepEqual(integrations[0].asStored?.stopped?.phaseCentre, { raDeg: 202.78, decDeg: 30.5 });
+    assert.deepEqual(integrations[0].passThrough?.stopped?.phaseCentre, { raDeg: 202.78, decDeg: 30.5 });
     await assert.rejects(read(of(5)), /group 0 is of source 5, which its AIPS SU table lacks/);
     await assert.rejects(read(of(7, 1950)), /its AIPS SU table gives places for the equinox 1950/);
   });

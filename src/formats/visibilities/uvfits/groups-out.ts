@@ -7,7 +7,7 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
 import type { VisibilityHeader } from '../../format.js';
-import { writtenProducts } from '../as-stored.js';
+import { writtenProducts } from '../pass-through.js';
 
 /** (re, im, weight) for each channel and product of one baseline. */
 export function fillGroup(
@@ -21,8 +21,8 @@ export function fillGroup(
   },
 ): void {
   const { i, j, delayS, header } = pair;
-  const { stations, polarisations, flaggedInputs, asStored } = integration;
-  const source = asStored ? asStored.means : integration.visibilities;
+  const { stations, polarisations, flaggedInputs, passThrough } = integration;
+  const source = passThrough ? passThrough.means : integration.visibilities;
   const products = writtenProducts(header);
   const baselines = (stations * (stations + 1)) / 2;
   const b = baselineIndex(i, j);
@@ -34,7 +34,7 @@ export function fillGroup(
       const [pi, pj, sign] = i === j ? [p1, p2, 1] : [p2, p1, -1];
       const from = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
       const count = productCount(integration, c * baselines + b, pi, pj);
-      const scale = asStored ? 1 : count > 0 ? 1 / count : 0;
+      const scale = passThrough ? 1 : count > 0 ? 1 / count : 0;
       const cos = cosine * scale;
       const sin = sine * scale;
       const re = source[2 * from];
@@ -44,7 +44,7 @@ export function fillGroup(
       // V₁₂·(cos − i sin)
       target[at] = re * cos + im * sin;
       target[at + 1] = im * cos - re * sin;
-      target[at + 2] = asStored ? asStored.weights[from] : flagged ? -count : count;
+      target[at + 2] = passThrough ? passThrough.weights[from] : flagged ? -count : count;
       at += 3;
     }
   }

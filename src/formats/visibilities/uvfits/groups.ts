@@ -11,7 +11,7 @@ import { formatSeconds, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot } from '../../../core/vector.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
-import { recordingSeen } from '../as-stored.js';
+import { recordingSeen } from '../pass-through.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
 import { checkUvw, placesInUse, type Places } from '../uvw-fit.js';

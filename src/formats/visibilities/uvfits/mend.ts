@@ -47,7 +47,7 @@ async function findTable(handle: FileHandle, groups: Groups): Promise<number | u
   return undefined;
 }
 
-export async function mendUvfits(path: string): Promise<number> {
+export async function repairUvfits(path: string): Promise<number> {
   const groups = await groupsOf(path);
   if (groups.count === 0) return 0;
   const handle = await open(path, 'r+');

@@ -11,7 +11,7 @@ import { refuse } from '../../../core/errors.js';
 import { addSeconds, formatInstant, julianDate, type Instant } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { refuseUneven } from '../../fits/even-channels.js';
-import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
+import { storedIntegrationS, storedUvwM, writtenProducts } from '../pass-through.js';
 import {
   headerBytes,
   integerCard,
@@ -110,10 +110,12 @@ export async function createUvfits(
         for (let i = j; i < stations; i++) {
           if (integration.pairs?.[baselineIndex(i, j)] === 0) continue;
           if (filled === chunk.length) await flush();
-          const asStored = storedUvwM(integration, header, i, j);
+          const passThrough = storedUvwM(integration, header, i, j);
           const uvw = [0, 1, 2].map((axis) =>
             Math.fround(
-              asStored ? asStored[axis] / SPEED_OF_LIGHT_M_PER_S : uvwS[3 * j + axis] - uvwS[3 * i + axis],
+              passThrough
+                ? passThrough[axis] / SPEED_OF_LIGHT_M_PER_S
+                : uvwS[3 * j + axis] - uvwS[3 * i + axis],
             ),
           );
           const [one, two] = [numbers[j], numbers[i]];
@@ -126,7 +128,7 @@ export async function createUvfits(
             header,
             i,
             j,
-            delayS: asStored ? asStored[2] / SPEED_OF_LIGHT_M_PER_S : uvw[2],
+            delayS: passThrough ? passThrough[2] / SPEED_OF_LIGHT_M_PER_S : uvw[2],
           });
           filled += 3 * products.length * channels;
         }

@@ -68,7 +68,7 @@ const fileOf = ({ direction, axes, type }: Made): Promise<string> =>
 /** V_ij = e^(+2πi f (r_i − r_j)·ŝ/c), whatever the file's direction. */
 async function checkSky(path: string): Promise<Awaited<ReturnType<typeof readAll>>> {
   const read = await readAll(path);
-  const { means } = read.all[0].asStored ?? assert.fail('nothing is kept as stored');
+  const { means } = read.all[0].passThrough ?? assert.fail('nothing is kept as stored');
   header.frequenciesHz.forEach((frequencyHz, c) => {
     for (const [j, i] of PAIRS) {
       const phase = (2 * Math.PI * frequencyHz * dot(apart(i, j), towards)) / SPEED_OF_LIGHT_M_PER_S;
@@ -102,7 +102,7 @@ describe('the direction of uvw in UVH5', () => {
       const { file, all } = await checkSky(await fileOf({ ...kind, direction: -1 }));
       assert.match(String(file.assumed), /uvw are antenna 1 − antenna 2.*negated.*conjugated/);
       assert.equal(file.details.uvw, 'r1 - r2');
-      const stored = all[0].asStored?.stopped;
+      const stored = all[0].passThrough?.stopped;
       assert.equal(stored !== undefined, kind.type === 'sidereal');
       // As r_i − r_j.
       if (stored)

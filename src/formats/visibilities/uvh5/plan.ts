@@ -5,7 +5,7 @@ import type { Instant } from '../../../core/instant.js';
 import { DEGREES_PER_DAY, earthAtMidnight, type EarthAtMidnight } from '../../../sky/earth/sidereal.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { enuToEcef } from '../../../telescope/earth.js';
-import { writtenProducts } from '../as-stored.js';
+import { writtenProducts } from '../pass-through.js';
 import { antennaTableOf } from '../header-facts.js';
 import type { VisibilityHeader } from '../../format.js';
 import { real, reals, text, texts, truth, whole, wholes } from '../../hdf5/items.js';

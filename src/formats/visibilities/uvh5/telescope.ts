@@ -2,7 +2,7 @@
 import { mounts, type Site, type Station, type Telescope } from '../../../telescope/telescope.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { telescopeSchema } from '../../telescope-json.js';
-import { recordingSeen } from '../as-stored.js';
+import { recordingSeen } from '../pass-through.js';
 import { mountWords } from './plan.js';
 import { optionalText } from './optional-text.js';
 

@@ -25,13 +25,13 @@ export const uvh5: Format = {
     const sums = largestSum > MOST_INT32 ? 'whole128' : 'int32';
     return createUvh5(path, header, { values: values === 'sums' ? sums : 'complex64' }, appears);
   },
-  mend: mendUvh5,
+  mend: repairUvh5,
 };
 
 /** Offset of the end-of-file address in superblock 0. */
 const END_OF_FILE_AT = 40;
 
-async function mendUvh5(path: string): Promise<number> {
+async function repairUvh5(path: string): Promise<number> {
   const handle = await open(path, 'r+');
   try {
     const head = Buffer.alloc(END_OF_FILE_AT + 8);

@@ -1,10 +1,10 @@
 /** Computes UVH5's three large arrays, [row][channel][product], for some rows at a time. */
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
-import type { AsStored, Integration } from '../../../core/blocks.js';
+import type { PassThrough, Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { productCount } from '../../../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import { writtenProducts } from '../as-stored.js';
+import { writtenProducts } from '../pass-through.js';
 import type { VisibilityHeader } from '../../format.js';
 import { isRunning, isWhole, type Uvh5Options } from './plan.js';
 
@@ -33,7 +33,7 @@ const arrays = {
 } as const;
 
 /** The whole sum of a flagged mean: the mean is rounded by far less than one over its weight. */
-const summed = ({ means, weights }: AsStored, place: number, part: 0 | 1): number =>
+const summed = ({ means, weights }: PassThrough, place: number, part: 0 | 1): number =>
   Math.round(means[2 * place + part] * Math.abs(weights[place]));
 
 export function rowFillers(path: string, integration: Integration, context: RowContext): RowFillers {
@@ -50,9 +50,9 @@ export function rowFillers(path: string, integration: Integration, context: RowC
   const running = isRunning(header, options);
   // Whole sums come from the correlator, whatever means a file stored; flagged values are excluded from the sums and
   // exist only as means.
-  const asStored = wholeSums ? undefined : integration.asStored;
-  const flagged = wholeSums ? integration.asStored : undefined;
-  const source = asStored ? asStored.means : integration.visibilities;
+  const passThrough = wholeSums ? undefined : integration.passThrough;
+  const flagged = wholeSums ? integration.passThrough : undefined;
+  const source = passThrough ? passThrough.means : integration.visibilities;
   const baselines = baselineCount(stations);
   const perRow = channels * written;
   /** `place` is pi·P + pj. */
@@ -84,7 +84,7 @@ export function rowFillers(path: string, integration: Integration, context: RowC
       const cell = c * baselines + b;
       for (let q = 0; q < written; q++) {
         const count = countOf(cell, places[q]);
-        const stored = asStored ?? (count > 0 ? undefined : flagged);
+        const stored = passThrough ?? (count > 0 ? undefined : flagged);
         weights[at++] = stored ? stored.weights[cell * perCell + places[q]] : left[q] === 1 ? -count : count;
       }
     }
@@ -109,7 +109,7 @@ export function rowFillers(path: string, integration: Integration, context: RowC
             for (let q = 0; q < written; q++) {
               const count = countOf(cell, places[q]);
               const place = cell * perCell + places[q];
-              const scale = asStored || wholeSums ? 1 : count > 0 ? 1 / count : 0;
+              const scale = passThrough || wholeSums ? 1 : count > 0 ? 1 / count : 0;
               const from = 2 * place;
               const again = count > 0 ? undefined : flagged;
               const re = again ? summed(again, place, 0) : source[from] * scale;

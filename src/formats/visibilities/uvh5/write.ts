@@ -12,7 +12,7 @@ import { RADIANS_PER_DEGREE } from '../../../core/units.js';
 import { dot, normalise, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { localSiderealTimeRad } from '../../../sky/earth/sidereal.js';
-import { storedIntegrationS, storedUvwM } from '../as-stored.js';
+import { storedIntegrationS, storedUvwM } from '../pass-through.js';
 import { stationNumbers } from '../header-facts.js';
 import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { createHdf5 } from '../../hdf5/write.js';
@@ -93,10 +93,12 @@ export async function createUvh5(
         await put('/Header/phase_center_id_array', new BigInt64Array(rows));
         const uvw = new Float64Array(3 * rows);
         pairs.forEach(([one, two], row) => {
-          const asStored = isRunning(header, options) ? undefined : storedUvwM(integration, header, two, one);
+          const passThrough = isRunning(header, options)
+            ? undefined
+            : storedUvwM(integration, header, two, one);
           for (let axis = 0; axis < 3; axis++) {
-            uvw[3 * row + axis] = asStored
-              ? 0 - asStored[axis]
+            uvw[3 * row + axis] = passThrough
+              ? 0 - passThrough[axis]
               : geometry.uvwM[3 * two + axis] - geometry.uvwM[3 * one + axis];
           }
         });

@@ -2,13 +2,13 @@
  * Takes tracking out of an integration again, as it was at the integration's middle: internally visibilities are never
  * phased. What tracking gained, the amplitude within the integration and the channel, is kept.
  */
-import { trackedDelays, type DelayLaw } from '../delay/index.js';
+import { trackedDelays, type DelayModel } from '../delay/index.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import type { Stage } from './stage.js';
 
-export interface TurnBackSettings {
-  readonly law: DelayLaw;
+export interface UnphaseSettings {
+  readonly delayModel: DelayModel;
   readonly tickRateHz: number;
   /** The time of tick 0. */
   readonly start: Instant;
@@ -16,16 +16,16 @@ export interface TurnBackSettings {
 }
 
 /** Undoes what was tracked, at the middle of each integration: visibilities come out unphased again. */
-export function prepareTurnBack(settings: TurnBackSettings): Stage<Integration, Integration> {
-  const { law, tickRateHz, start, frequenciesHz } = settings;
+export function prepareUnphase(settings: UnphaseSettings): Stage<Integration, Integration> {
+  const { delayModel, tickRateHz, start, frequenciesHz } = settings;
   /** e^(+2πi f d)·e^(−iφ) of each input. */
-  const cosines = new Float64Array(law.inputs);
-  const sines = new Float64Array(law.inputs);
+  const cosines = new Float64Array(delayModel.inputs);
+  const sines = new Float64Array(delayModel.inputs);
   return {
     push: async (integration, emit) => {
       const { channels, stations, polarisations, visibilities } = integration;
       const middle = addSeconds(integration.start, integration.durationS / 2);
-      const delays = trackedDelays(law, tickRateHz, secondsBetween(start, middle) * tickRateHz);
+      const delays = trackedDelays(delayModel, tickRateHz, secondsBetween(start, middle) * tickRateHz);
       let at = 0;
       for (let c = 0; c < channels; c++) {
         delays.forEach(({ delayS, phaseRad }, a) => {

@@ -4,7 +4,7 @@ import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import { instant } from '../core/instant.js';
 import { delayModels } from '../delay/index.js';
 import { runOne } from './run.js';
-import { prepareTurnBack } from './turn-back.js';
+import { prepareUnphase } from './unphase.js';
 
 const still = { fromTick: 0n, delayRate: 0, phaseRad: 0, phaseRateRadS: 0 };
 const near = (got: ArrayLike<number>, wanted: readonly number[]): void => {
@@ -15,10 +15,10 @@ const near = (got: ArrayLike<number>, wanted: readonly number[]): void => {
 };
 
 it('what was tracked is turned back at the middle of the integration, fixed delays are not', async () => {
-  const law = delayModels(2, Float64Array.of(0, 0.3));
-  law.load(1, { ...still, delayS: 0, delayRate: 0.05, phaseRad: Math.PI }); // 0.25 s at 5 s
-  const stage = prepareTurnBack({
-    law,
+  const delayModel = delayModels(2, Float64Array.of(0, 0.3));
+  delayModel.load(1, { ...still, delayS: 0, delayRate: 0.05, phaseRad: Math.PI }); // 0.25 s at 5 s
+  const stage = prepareUnphase({
+    delayModel,
     tickRateHz: 1,
     start: instant(100),
     frequenciesHz: Float64Array.of(1),

@@ -6,7 +6,7 @@ import { productCount } from '../../core/product-counts.js';
 import { median } from '../../core/median.js';
 import type { Calibration } from '../../calibrate/index.js';
 
-export interface OddInput {
+export interface OutlierInput {
   readonly input: number;
   /** Its level over the median of its polarisation: power for autocorrelations, amplitude for gains. */
   readonly level: number;
@@ -21,9 +21,9 @@ function outliers(
   levels: readonly number[],
   polarisations: number,
   factor: number,
-  by: OddInput['by'],
+  by: OutlierInput['by'],
   skip: Uint8Array,
-): OddInput[] {
+): OutlierInput[] {
   realNumber('odd inputs', 'factor', factor, 1, Infinity);
   const middles = Array.from({ length: polarisations }, (_, p) =>
     medianLevel(levels.filter((_unused, a) => a % polarisations === p && skip[a] === 0)),
@@ -36,7 +36,7 @@ function outliers(
 }
 
 /** By the power each input receives, its median over channels. Flagged and unrecorded inputs are skipped. */
-export function oddByPower(integration: Integration, factor: number): OddInput[] {
+export function outliersByPower(integration: Integration, factor: number): OutlierInput[] {
   const { channels, stations, polarisations, visibilities, flaggedInputs } = integration;
   const baselines = baselineCount(stations);
   const skip = flaggedInputs.slice();
@@ -64,12 +64,12 @@ export function oddByPower(integration: Integration, factor: number): OddInput[]
  * By the gain found for each input, its median over channels. A gain far below the others' means that the input
  * receives noise instead of the sky, and division by it would amplify that noise in the image.
  */
-export function oddByGain(
+export function outliersByGain(
   { gains, solved }: Calibration,
   channels: number,
   polarisations: number,
   factor: number,
-): OddInput[] {
+): OutlierInput[] {
   const inputs = solved.length / channels;
   const skip = new Uint8Array(inputs);
   const levels = Array.from({ length: inputs }, (_, a) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gainsCA } from '../../core/axes.js';
-import { leaveOutOddGains, oddGains } from './odd-channels.js';
+import { leaveOutOutliers, outlierGains } from './outlier-channels.js';
 
 /** Five channels of three inputs, one polarisation: gains of 1 but for those given. */
 function calibration(changed: Readonly<Record<string, number>>, residuals = [0.1, 0.1, 0.1, 0.1, 0.1]) {
@@ -28,7 +28,7 @@ describe('odd gains', () => {
     // Channel 1 is ten times the others; input 2 is 0.1 in channel 3 alone; channel 4 is not the model's sky: the model
     // explains 1 − 0.9² = 0.19 of it, and 0.99 of the others.
     const found = calibration({ '1,0': 10, '1,1': 10, '1,2': 10, '3,2': 0.1 }, [0.1, 0.1, 0.1, 0.1, 0.9]);
-    const odd = oddGains(found, 5, 4);
+    const odd = outlierGains(found, 5, 4);
     assert.deepEqual(
       odd.channels.map(({ channel, by }) => [channel, by]),
       [[1, 'gain'], [4, 'residual']], // prettier-ignore
@@ -37,15 +37,15 @@ describe('odd gains', () => {
       odd.gains.map(({ channel, input, level }) => [channel, input, Math.round(100 * level)]),
       [[3, 2, 10]],
     );
-    const { solved, gains } = leaveOutOddGains(found, 5, odd);
+    const { solved, gains } = leaveOutOutliers(found, 5, odd);
     assert.deepEqual([...solved], [1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
     assert.ok(Number.isNaN(gains[2 * 11]) && gains[1] === 1);
   });
 
   it('are not an input that is weak everywhere, nor channels of a sky that noise hides', () => {
     const weak = calibration({ '0,1': 0.1, '1,1': 0.1, '2,1': 0.1, '3,1': 0.1, '4,1': 0.1 });
-    assert.deepEqual(oddGains(weak, 5, 4), { channels: [], gains: [] });
+    assert.deepEqual(outlierGains(weak, 5, 4), { channels: [], gains: [] });
     const noise = calibration({}, [0.98, 0.98, 0.98, 0.98, 0.999]);
-    assert.deepEqual(oddGains(noise, 5, 4), { channels: [], gains: [] });
+    assert.deepEqual(outlierGains(noise, 5, 4), { channels: [], gains: [] });
   });
 });

@@ -15,7 +15,7 @@ export function finalNameOf(path: string): string | undefined {
   return name === undefined ? undefined : join(dirname(path), name);
 }
 
-export interface Leftover {
+export interface PartialFile {
   readonly path: string;
   /** The final path. */
   readonly finalPath: string;
@@ -36,8 +36,8 @@ function isAlive(pid: number): boolean {
 }
 
 /** The partial files of earlier runs in a folder, oldest first; with `of`, only those of that output. */
-export async function findLeftovers(folder: string, of?: string): Promise<Leftover[]> {
-  const found: Leftover[] = [];
+export async function findPartialFiles(folder: string, of?: string): Promise<PartialFile[]> {
+  const found: PartialFile[] = [];
   for (const entry of await readdir(folder).catch((): string[] => [])) {
     const parts = shape.exec(entry);
     if (!parts || (of !== undefined && parts[1] !== basename(of))) continue;

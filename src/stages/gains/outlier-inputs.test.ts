@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { countsCB, gainsCA, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { instant } from '../../core/instant.js';
-import { oddByGain, oddByPower } from './odd-inputs.js';
+import { outliersByGain, outliersByPower } from './outlier-inputs.js';
 
 /** Five stations of one polarisation, one channel, 10 samples; only autocorrelations matter. */
 function powers(values: readonly number[], flags: readonly number[] = [0, 0, 0, 0, 0]): Integration {
@@ -24,7 +24,7 @@ function powers(values: readonly number[], flags: readonly number[] = [0, 0, 0, 
 describe('odd inputs', () => {
   it('are those far above or below the middle power', () => {
     // The median of 1, 1.2, 0.1, 9, 0.9 is 1: 0.1 is below 1/4, 9 above 4.
-    assert.deepEqual(oddByPower(powers([1, 1.2, 0.1, 9, 0.9]), 4), [
+    assert.deepEqual(outliersByPower(powers([1, 1.2, 0.1, 9, 0.9]), 4), [
       { input: 2, level: 0.1, by: 'autocorrelation' },
       { input: 3, level: 9, by: 'autocorrelation' },
     ]);
@@ -48,27 +48,27 @@ describe('odd inputs', () => {
       counts: countsCB(new Float64Array(6).fill(10), 1, 6),
       flaggedInputs: new Uint8Array(6),
     };
-    assert.deepEqual(oddByPower(integration, 4), [{ input: 5, level: 0.1, by: 'autocorrelation' }]);
+    assert.deepEqual(outliersByPower(integration, 4), [{ input: 5, level: 0.1, by: 'autocorrelation' }]);
   });
 
   it('include a dead one, and leave flagged ones alone', () => {
     assert.deepEqual(
-      oddByPower(powers([1, 1, 0, 1, 1]), 4).map(({ input }) => input),
+      outliersByPower(powers([1, 1, 0, 1, 1]), 4).map(({ input }) => input),
       [2],
     );
-    assert.deepEqual(oddByPower(powers([1, 1, 0, 1, 1], [0, 0, 1, 0, 0]), 4), []);
+    assert.deepEqual(outliersByPower(powers([1, 1, 0, 1, 1], [0, 0, 1, 0, 0]), 4), []);
   });
 
   it('are not looked for where autocorrelations were not recorded', () => {
     const crossOnly = { ...powers([0, 0, 0, 0, 0]), counts: countsCB(new Float64Array(15), 1, 15) };
-    assert.deepEqual(oddByPower(crossOnly, 4), []);
+    assert.deepEqual(outliersByPower(crossOnly, 4), []);
   });
 
   it('are found by their gains too; unsolved ones are not looked at', () => {
     const gains = gainsCA(Float64Array.of(1, 0, 0, -1.1, 0.6, 0.8, 0, 0.1, NaN, NaN), 1, 5);
     const calibration = { gains, solved: Uint8Array.of(1, 1, 1, 1, 0), solutions: [], referenceStation: 0 };
     assert.deepEqual(
-      oddByGain(calibration, 1, 1, 4).map(({ input }) => input),
+      outliersByGain(calibration, 1, 1, 4).map(({ input }) => input),
       [3],
     );
   });

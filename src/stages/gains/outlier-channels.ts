@@ -3,23 +3,23 @@ import type { Calibration } from '../../calibrate/index.js';
 import { gainsCA } from '../../core/axes.js';
 import { median } from '../../core/median.js';
 
-export interface OddChannel {
+export interface OutlierChannel {
   readonly channel: number;
   /** Its median amplitude over the median of all channels, or the power that the model explains over the median. */
   readonly level: number;
   readonly by: 'gain' | 'residual';
 }
 
-export interface OddGain {
+export interface OutlierGain {
   readonly channel: number;
   readonly input: number;
   /** Relative to what its channel and its input predict. */
   readonly level: number;
 }
 
-export interface OddGains {
-  readonly channels: readonly OddChannel[];
-  readonly gains: readonly OddGain[];
+export interface OutlierGains {
+  readonly channels: readonly OutlierChannel[];
+  readonly gains: readonly OutlierGain[];
 }
 
 /** Fewer have no median. */
@@ -37,7 +37,7 @@ const known = (values: readonly number[]): number[] => values.filter((value) => 
  * Channels whose gains are more than `factor` times above or below those of the median channel, or whose power the
  * model explains that much worse; in the others single gains that far from what input and channel predict.
  */
-export function oddGains(calibration: Calibration, channels: number, factor: number): OddGains {
+export function outlierGains(calibration: Calibration, channels: number, factor: number): OutlierGains {
   const inputs = calibration.solved.length / channels;
   if (channels < LEAST_CHANNELS) return { channels: [], gains: [] };
   const amplitudes = Array.from({ length: channels }, (_, c) =>
@@ -47,7 +47,7 @@ export function oddGains(calibration: Calibration, channels: number, factor: num
   const middle = median(known(levels));
   const explained = explainedPower(calibration, channels);
   const usual = median(known(explained));
-  const odd = levels.flatMap((value, channel): OddChannel[] => {
+  const odd = levels.flatMap((value, channel): OutlierChannel[] => {
     if (Number.isNaN(value)) return [];
     if (isOff(value / middle, factor)) return [{ channel, level: value / middle, by: 'gain' }];
     const part = explained[channel] / usual;
@@ -59,7 +59,7 @@ export function oddGains(calibration: Calibration, channels: number, factor: num
   );
   const own = Array.from({ length: inputs }, (_, a) => median(known(scaled.map((row) => row[a]))));
   const gains = scaled.flatMap((row, channel) =>
-    row.flatMap((value, input): OddGain[] =>
+    row.flatMap((value, input): OutlierGain[] =>
       isOff(value / own[input], factor) ? [{ channel, input, level: value / own[input] }] : [],
     ),
   );
@@ -78,10 +78,10 @@ function explainedPower({ solutions }: Calibration, channels: number): number[] 
 }
 
 /** The same calibration with those gains unknown. */
-export function leaveOutOddGains<Found extends Calibration>(
+export function leaveOutOutliers<Found extends Calibration>(
   calibration: Found,
   channels: number,
-  odd: OddGains,
+  odd: OutlierGains,
 ): Found {
   if (odd.channels.length + odd.gains.length === 0) return calibration;
   const inputs = calibration.solved.length / channels;

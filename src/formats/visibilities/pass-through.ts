@@ -36,8 +36,8 @@ export function writtenProducts(
 }
 
 /** The integration time of a pair: as in the original file, otherwise that of all pairs. */
-export const storedIntegrationS = ({ asStored, durationS }: Integration, i: number, j: number): number => {
-  const own = asStored?.integrationS?.[baselineIndex(i, j)] ?? Number.NaN;
+export const storedIntegrationS = ({ passThrough, durationS }: Integration, i: number, j: number): number => {
+  const own = passThrough?.integrationS?.[baselineIndex(i, j)] ?? Number.NaN;
   return Number.isNaN(own) ? durationS : own;
 };
 
@@ -46,12 +46,12 @@ export const storedIntegrationS = ({ asStored, durationS }: Integration, i: numb
  * had none, or another phase centre: our own geometry is then used.
  */
 export function storedUvwM(
-  { asStored }: Integration,
+  { passThrough }: Integration,
   { phaseCentre }: VisibilityHeader,
   i: number,
   j: number,
 ): readonly [number, number, number] | undefined {
-  const stopped = asStored?.stopped;
+  const stopped = passThrough?.stopped;
   if (stopped === undefined) return undefined;
   const { raDeg, decDeg } = stopped.phaseCentre;
   if (raDeg !== phaseCentre.raDeg || decDeg !== phaseCentre.decDeg) return undefined;
