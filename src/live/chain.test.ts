@@ -167,8 +167,8 @@ describe('gains that change in time', () => {
 });
 
 describe('a run that falls behind', () => {
-  for (const road of ['visibilities', 'direct'] as const)
-    it(`leaves out whole images (${road}), and every sample is in the integrations`, async () => {
+  for (const by of ['visibilities', 'direct'] as const)
+    it(`leaves out whole images (${by}), and every sample is in the integrations`, async () => {
       const backend = await openBackend('reference');
       const [counts, images]: [number[], number[]] = [[], []];
       let leftOut = 0;
@@ -185,7 +185,7 @@ describe('a run that falls behind', () => {
           align: 'utc',
           imaging: {
             everyS: 0.5,
-            road,
+            by,
             weight: 'natural',
             image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
           },
