@@ -148,7 +148,7 @@ describe('values that are larger than anything received', () => {
       assert.deepEqual([...made.counts], [1, 0, 1, 1, 0, 1, 1, 1, 1, 0]);
       assert.ok(made.visibilities.every((value) => Math.abs(value) <= 1000));
       // Their values stay in the file, with a flag.
-      assert.deepEqual([made.asStored?.means[9], made.asStored?.weights[4]], [3e33, -1]);
+      assert.deepEqual([made.passThrough?.means[9], made.passThrough?.weights[4]], [3e33, -1]);
     }
     assert.equal(outsized({ '1-0': 1e9 }), 0, 'a bright interferer in a sound file');
   });

@@ -147,7 +147,7 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
   /** Those with the largest error of a source in the pixel itself. */
   const worstOf = (places: readonly Place[], count: number): Place[] =>
     places
-      .map((place) => ({ place, error: difference(answerOf(place.pixel), hears(plan, c, place)) }))
+      .map((place) => ({ place, error: difference(answerOf(place.pixel), response(plan, c, place)) }))
       .sort((a, b) => b.error - a.error)
       .slice(0, count)
       .map(({ place }) => place);
