@@ -25,7 +25,7 @@ export async function channelSettings(
   usual?: SpectraType,
 ): Promise<ChannelSettings> {
   const { filterOf } = await import('../../observation/index.js');
-  const { usualSpectra } = await import('../../stages/index.js');
+  const { nominalSpectra } = await import('../../stages/index.js');
   const count = options.channels ?? recording.telescope?.recording.channels;
   if (count === undefined)
     refuse(recording.path, 'names no telescope, so its channels are unknown', 'give --channels');
