@@ -325,8 +325,12 @@ function recordedHash() {
 function isPackaged() {
   try {
     const require = createRequire(import.meta.url);
-    /** @param {string} name @returns {{ version: string }} */
-    const packageOf = (name) => require(name);
+    /** @param {string} name */
+    const packageOf = (name) => {
+      /** @type {unknown} */
+      const found = require(name);
+      return /** @type {{ version: string }} */ (found);
+    };
     const name = `@corella/${platform()}-${arch()}/package.json`;
     return packageOf(name).version === packageOf('../package.json').version;
   } catch {

@@ -15,8 +15,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const release = join(root, 'build', 'release');
 const { values } = parseArgs({ options: { target: { type: 'string', multiple: true } } });
 const wanted = values.target ?? Object.keys(targets);
-/** @type {Record<string, unknown> & { version: string }} */
-const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const own = /** @type {Record<string, unknown> & { version: string }} */ (
+  parsed(readFileSync(join(root, 'package.json'), 'utf8'))
+);
 
 rmSync(release, { recursive: true, force: true });
 mkdirSync(release, { recursive: true });
@@ -24,6 +25,11 @@ for (const name of wanted) packLibrary(name);
 packProgram();
 for (const name of readdirSync(release))
   if (name.endsWith('.tgz')) console.log(join('build', 'release', name));
+
+/** @param {string} text @returns {unknown} */
+function parsed(text) {
+  return JSON.parse(text);
+}
 
 /** @param {string} name */
 function packLibrary(name) {
@@ -64,7 +70,9 @@ function packLibrary(name) {
 function packProgram() {
   const folder = join(release, 'program');
   mkdirSync(folder);
-  const packed = JSON.parse(npm(root, ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]));
+  const packed = /** @type {{ filename: string }[]} */ (
+    parsed(npm(root, ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]))
+  );
   execFileSync('tar', ['-C', folder, '-xzf', join(folder, packed[0].filename)]);
   writePackage(join(folder, 'package'), {
     ...own,

@@ -126,7 +126,8 @@ async function measure(path, hit) {
               if (isTaken) wrong++;
             }
             if (isTaken) continue;
-            flux += passThrough.means[2 * at] * Math.cos(angle) + passThrough.means[2 * at + 1] * Math.sin(angle);
+            flux +=
+              passThrough.means[2 * at] * Math.cos(angle) + passThrough.means[2 * at + 1] * Math.sin(angle);
             count++;
           }
         }

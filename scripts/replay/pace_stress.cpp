@@ -87,7 +87,8 @@ int main() {
     const int64_t sizes[11] = {EACH, PACKETS, 0, SLOTS, int64_t(turn) * SLOTS, 1, 64, start, SOCKETS, 1, turn % 4 < 2};
     char error[1024] = {};
     int64_t totals[2] = {};
-    if (corella_sender_pace(error, senders, datagrams.data(), left.data(), bases.data(), field, sizes, pace, totals) != 0)
+    if (corella_sender_pace(error, senders, datagrams.data(), left.data(), bases.data(), field, sizes, pace, totals) !=
+        0)
       fail(error);
     sent += totals[0];
   }

@@ -33,8 +33,8 @@ const skip =
     ? false
     : 'CORELLA_TEST_DATA has no raw recording of a TART';
 
-describe('images of despread satellites', { skip }, () => {
-  it('have their peaks where the satellites are', async () => {
+describe('images of despread satellites', () => {
+  it('have their peaks where the satellites are', { skip }, async () => {
     const file = await openFile(path);
     assert.ok(file.kind === 'voltages' && file.telescope);
     const { stations } = file.telescope;

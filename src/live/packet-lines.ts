@@ -66,7 +66,9 @@ export function packetLines(account: ReceiveAccount): string[] {
       (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that arrived` : '') +
       (skippedBlocks > 0 ? `; ${skippedBlocks} blocks without any packet` : ''),
     ...senders.filter((one) => hasDuplicateId(one)).map(duplicateIdLine),
-    ...(resyncs > 0 ? [`the clocks of the senders were reset ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
+    ...(resyncs > 0
+      ? [`the clocks of the senders were reset ${resyncs} time${resyncs === 1 ? '' : 's'}`]
+      : []),
     ...(refusedResyncs > 0 ? [refusedLine(refusedResyncs)] : []),
     ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),
     ...(socket?.kernelDrops !== undefined && socket.kernelDrops > 0

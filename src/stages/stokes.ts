@@ -198,7 +198,8 @@ export function snapshotStokes(
   const crossHands = why === undefined ? 'known' : 'lacking';
   const { image: sky, noLinear } = undoFeeds(image, { ...options, crossHands });
   if (why !== undefined) return { image: sky, stokes: leftOut(why) };
-  const low = mount === 'fixed' ? `; Q and U have no value below ${LEAST_ALTITUDE_DEG} degrees of altitude` : '';
+  const low =
+    mount === 'fixed' ? `; Q and U have no value below ${LEAST_ALTITUDE_DEG} degrees of altitude` : '';
   return {
     image: sky,
     stokes: {

@@ -31,11 +31,7 @@ export function findDevices(driver: Driver = openDriver()): DeviceFacts[] {
     if (code === NO_DEVICE)
       refuse('cuda', 'the driver finds no NVIDIA GPU', 'choose another backend: cpu or reference');
     if (code !== SUCCESS)
-      refuse(
-        'cuda',
-        `${what}: ${driver.describe(code)}`,
-        'choose another backend: cpu or reference',
-      );
+      refuse('cuda', `${what}: ${driver.describe(code)}`, 'choose another backend: cpu or reference');
   };
   check('cuInit', calls.cuInit(0));
   const number = new Int32Array(1);

@@ -52,7 +52,7 @@ function list(terminal: Terminal): void {
   );
 }
 
-const main = fileURLToPath(new URL('./main.js', import.meta.url));
+const main = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /** In a separate process, as if typed: the history in the files then shows how they were made. */
 function runCommand(words: readonly string[], cwd: string): Promise<void> {

@@ -119,6 +119,11 @@ export const noFaults = (): ValueFaults => ({ notNumbers: 0, outsized: 0 });
  * in any sum the other values would vanish beside such a value.
  */
 const OUTSIZED = 1e12;
+/**
+ * No data reach this in any unit: whole sums of samples end at 9e18. Simulated tones without noise may be any multiple
+ * of the median.
+ */
+const LARGEST = 1e20;
 /** In an integration with such values, which is damaged, all values above this multiple of the median are flagged. */
 const OUTSIZED_IN_DAMAGED = 1e4;
 
@@ -127,7 +132,7 @@ const MEDIAN_OF = 4096;
 
 /**
  * Flags the values of a damaged integration that are too large to be real, and returns their number. An integration is
- * damaged if a pair of different stations is above `OUTSIZED` times the median of such pairs; pairs of different
+ * damaged if a pair of different stations is above `OUTSIZED` times the median of such pairs and above `LARGEST`; pairs of different
  * stations and autocorrelations are compared with medians of their own.
  */
 function flagOutsized(
@@ -147,7 +152,7 @@ function flagOutsized(
     if (size > 0) sizes[kindOf(at)].push(size);
   }
   const [ofAutos, ofPairs] = sizes.map((some) => (some.length > 0 ? median(some) : Infinity));
-  const most = OUTSIZED * ofPairs;
+  const most = Math.max(LARGEST, OUTSIZED * ofPairs);
   if (!weights.some((_, at) => kindOf(at) === 1 && sizeOf(at) > most)) return 0;
   const limits = [OUTSIZED_IN_DAMAGED * ofAutos, OUTSIZED_IN_DAMAGED * ofPairs];
   let count = 0;

@@ -153,10 +153,13 @@ describe('values that are larger than anything received', () => {
     assert.equal(outsized({ '1-0': 1e9 }), 0, 'a bright interferer in a sound file');
   });
 
-  it('are counted, from 10¹² times the median of the pairs on', () => {
+  it('are counted, from 10¹² times the median of the pairs and 10²⁰ on', () => {
     assert.equal(outsized({}), 0);
-    assert.equal(outsized({ '2-1': 2.1e12 }), 1);
-    assert.equal(outsized({ '2-1': 1.9e12 }), 0);
+    assert.equal(outsized({ '2-1': 1.1e20 }), 1);
+    assert.equal(outsized({ '2-1': 0.9e20 }), 0, 'a tone without noise');
+    const bright = { '1-0': 1e10, '2-0': 1e10, '3-0': 1e10, '3-1': 1e10, '3-2': 1e10 };
+    assert.equal(outsized({ ...bright, '2-1': 1.1e22 }), 1);
+    assert.equal(outsized({ ...bright, '2-1': 0.9e22 }), 0);
     assert.equal(outsized({ '2-1': 3e33, '3-0': -3e33 }), 2);
   });
 

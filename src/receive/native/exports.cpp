@@ -80,7 +80,8 @@ CORELLA_EXPORT int32_t corella_ring_release(char *error, void *ring, int64_t ind
 }
 
 // facts : free blocks, CPU nanoseconds of the thread, datagrams dropped by the kernel (−1: not reported)
-CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *senders, int64_t *facts) {
+CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *senders,
+                                            int64_t *facts) {
   return guarded(error, [&] {
     Ring &open = ringAt(ring);
     open.account(totals, senders);

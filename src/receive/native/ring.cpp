@@ -27,7 +27,8 @@ Ring::Ring(Stream named, Settings settings, const int64_t *cellAddresses, const 
     presenceMemory.push_back(reinterpret_cast<uint64_t *>(presenceAddresses[n]));
   }
   for (int32_t n = plan.blocks; n-- > 0;) free.push_back(n);
-  for (int32_t sender = 0; sender < stream.senders; sender++) senderNumbers[size_t(sender) * SENDER_NUMBERS + SENDER_NEWEST] = NEVER;
+  for (int32_t sender = 0; sender < stream.senders; sender++)
+    senderNumbers[size_t(sender) * SENDER_NUMBERS + SENDER_NEWEST] = NEVER;
 }
 
 int Ring::openWake() {
@@ -227,7 +228,7 @@ void Ring::handOn(Open &block) {
   add(totals[MISSING_CELLS], missing);
   add(totals[BLOCKS]);
   const ReadyBlock next = {block.index, block.number * blockTicks, session, head.epoch, skipped,
-                     missing,     block.arrivedUnixNs};
+                           missing,     block.arrivedUnixNs};
   skipped = 0;
   handedOn = true;
   {

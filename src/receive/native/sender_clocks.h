@@ -74,8 +74,9 @@ class SenderClocks {
         active.push_back({clock.confirmed, clock.confirmedEpoch});
     }
     if (active.empty()) return false;
-    std::sort(active.begin(), active.end(),
-              [](const Moment &x, const Moment &y) { return x.epoch != y.epoch ? x.epoch < y.epoch : x.tick < y.tick; });
+    std::sort(active.begin(), active.end(), [](const Moment &x, const Moment &y) {
+      return x.epoch != y.epoch ? x.epoch < y.epoch : x.tick < y.tick;
+    });
     size_t bestFrom = 0, bestCount = 0;
     for (size_t from = 0; from < active.size();) {
       size_t to = from;

@@ -14,7 +14,7 @@ struct Shape {
   int64_t sizeC, sizeT, sizeA, stepC, stepT, stepA;  // steps in samples
   int64_t elements, bits, lowestFirst, tableEach;    // numbers per byte in the table; 0: a number is longer than a byte
   int64_t nibbles;                                   // 1: bytes are (re, im) of 4 bits; lowest level becomes the next
-  int64_t firstSender, endSender;                        // range of this call: several calls share a block
+  int64_t firstSender, endSender;                    // range of this call: several calls share a block
 };
 
 /** The elements of a cell, in memory order. */

@@ -170,7 +170,9 @@ function details(of: {
     frame: antennas.frame,
     timeSystem: antennas.timeSystem === '' ? 'unspecified: taken as UTC' : antennas.timeSystem,
     integrationTime:
-      index.slots[0].integrationS === undefined ? 'unspecified: taken from the spacing of times' : 'in the file',
+      index.slots[0].integrationS === undefined
+        ? 'unspecified: taken from the spacing of times'
+        : 'in the file',
     sources: index.sources,
     longestDelayS: index.longestDelayS,
     // WW is in single precision, which limits the accuracy of unphasing.

@@ -13,7 +13,7 @@ inline uint32_t le32(const uint8_t *at) {
 
 /** The source and its tick, checked last, in the same way for all formats. */
 inline ParseResult placed(const Stream &stream, int64_t source, int64_t fragment, uint64_t tick, int64_t epoch,
-                      int64_t payloadAt, Packet &out) {
+                          int64_t payloadAt, Packet &out) {
   if (tick > static_cast<uint64_t>(INT64_MAX)) return ParseResult::invalid;
   const int32_t sender = stream.senderOf(source);
   if (sender < 0) return ParseResult::unknownSource;

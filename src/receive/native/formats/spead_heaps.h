@@ -18,7 +18,7 @@ struct SpeadItems {
 inline constexpr uint32_t FREQUENCY = 0x4103;
 
 inline ParseResult parseSpead(const Stream &stream, const uint8_t *at, int64_t bytes, SpeadIds ids, SpeadItems &items,
-                          int64_t &start) {
+                              int64_t &start) {
   if (bytes < 8 || be32(at) != 0x53040206 || be16(at + 4) != 0) return ParseResult::invalid;
   const int64_t count = be16(at + 6);
   start = 8 + 8 * count;
