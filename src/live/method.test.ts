@@ -131,9 +131,9 @@ describe('how live images are made', () => {
       1024,
       5000,
     );
-    assert.deepEqual(asked, [1, 4, 16, 64, 256]);
+    assert.deepEqual(asked, [1, 4, 16, 64, 256, 1024]);
     // 1.85 ms each; what held up the first is missing from the last.
-    assert.ok(Math.abs(perDataS - 5000 * 1.85e-3) < 0.15 * 5000 * 1.85e-3, `${perDataS}`);
+    assert.ok(Math.abs(perDataS - 5000 * 1.85e-3) < 0.05 * 5000 * 1.85e-3, `${perDataS}`);
   });
 
   it('after some were timed', async () => {

@@ -52,7 +52,7 @@ describe('SPEAD by hand', () => {
     assert.match(why(changed(fengPacket, 6, 'ffff')), /65535 items do not fit/);
     assert.match(why(changed(fengPacket, 8, '8000')), /no heap number/);
     assert.match(why(changed(fengPacket, 38, '11')), /88 bytes where the header says 8 items and 4368 bytes/);
-    assert.match(why(fengPacket.slice(0, -1)), /87 bytes where 8 items and 16 bytes/);
+    assert.match(why(fengPacket.slice(0, -1)), /87 bytes where the header says 8 items and 16 bytes/);
     assert.match(why(join(fengPacket, hex('00'))), /89 bytes where/);
     assert.match(why(changed(fengPacket, 31, '11')), /bytes 17 to 33 of a heap of 32/);
   });
