@@ -109,6 +109,8 @@ const { metafile } = await build({
   sourcesContent: false,
   absWorkingDir: root,
   external: ['koffi', 'h5wasm', 'h5wasm/*', 'h5wasm-plugins'],
+  // Imported at run time: of CommonJS esbuild would give the default alone, of its ES module all names.
+  alias: { 'satellite.js': 'satellite.js/dist/satellite.es.js' },
   // Some dependencies are CommonJS and load Node's modules by `require`.
   banner: {
     js: "import { createRequire as requireOfNode } from 'node:module'; const require = requireOfNode(import.meta.url);",
