@@ -47,7 +47,7 @@ for (const stream of chosen) {
 }
 if (values.only === '' || values.only.split(',').includes('ring')) {
   try {
-    console.log(`ok     ring             ${await nights(Number(values.packets), Number(values.seed))}`);
+    console.log(`ok     ring             ${await runs(Number(values.packets), Number(values.seed))}`);
   } catch (error) {
     failures++;
     console.log(`FAILED ring             ${error instanceof Error ? error.stack : String(error)}`);
@@ -61,7 +61,7 @@ process.exit(failures === 0 && (chosen.length > 0 || values.only === 'ring') ? 0
  * @param {number} packets
  * @param {number} seed
  */
-async function nights(packets, seed) {
+async function runs(packets, seed) {
   const library = loadNative();
   if ('what' in library) return `left out: ${library.what}`;
   let [fed, count] = [0, 0];
@@ -71,5 +71,5 @@ async function nights(packets, seed) {
     await ring.close();
   }
   told = told === '' ? 'both rings agreed' : `${told}; both rings agreed`;
-  return `${fed} packets in ${count} nights of trouble`;
+  return `${fed} packets in ${count} runs with faults`;
 }

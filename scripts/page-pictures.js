@@ -6,7 +6,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, encode } from 'fast-png';
-import { VIEWS, openBrowser, openNight } from './page/night.js';
+import { VIEWS, openBrowser, openObservation } from './page/observation.js';
 import { sleep, until } from './processes.js';
 
 const isAll = process.argv.includes('--all');
@@ -60,7 +60,7 @@ function smaller(png) {
   return length < png.length ? encode({ width, height, channels: 1, depth: 8, data: indices, palette }) : png;
 }
 
-const night = await openNight({
+const observation = await openObservation({
   send: [
     ...['--simulate', '--stations', '32', '--rate', '3.2kHz', '--duration', '5s', '--loop'],
     // The current sky, because packets get the current time: gains from the sky of another hour are refused.
@@ -69,22 +69,22 @@ const night = await openNight({
   ],
   live: [
     ...['--telescope', 'lwasv', '--stations', '32', '--rate', '400'],
-    ...['--image', '1s', '--integration', '1s', '-o', 'night.uvh5', '--pixels', '128'],
+    ...['--image', '1s', '--integration', '1s', '-o', 'observation.uvh5', '--pixels', '128'],
   ],
 });
 const browser = await openBrowser();
 try {
   mkdirSync(folder, { recursive: true });
-  await until('images', async () => ((await night.status()).image ? true : undefined));
-  await night.post('gains', { do: 'solve', everyS: 10 });
-  await until('gains', async () => ((await night.gains()).history.length >= 3 ? true : undefined));
-  const [, { name }] = await night.antennas();
-  await night.post('flags', { inputs: [name], flag: true });
+  await until('images', async () => ((await observation.status()).image ? true : undefined));
+  await observation.post('gains', { do: 'solve', everyS: 10 });
+  await until('gains', async () => ((await observation.gains()).history.length >= 3 ? true : undefined));
+  const [, { name }] = await observation.antennas();
+  await observation.post('flags', { inputs: [name], flag: true });
   for (const [size, viewport] of Object.entries(SIZES)) {
     if (!isAll && size !== 'desktop') continue;
     const tab = await browser.newPage({ viewport });
     for (const theme of isAll ? ['dark', 'light'] : ['dark']) {
-      await tab.goto(night.url);
+      await tab.goto(observation.url);
       await tab.evaluate(`localStorage.setItem('corella-theme', '${theme}')`);
       await tab.reload();
       for (const [view, drawn] of VIEWS) {
@@ -101,5 +101,5 @@ try {
   }
 } finally {
   await browser.close();
-  await night.close();
+  await observation.close();
 }

@@ -8,7 +8,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { hasServer, NO_SERVER, openFarm } from './farm/processes.js';
-import { openNight } from './page/night.js';
+import { openObservation } from './page/observation.js';
 import { corella, option, sleep, startScript, until } from './processes.js';
 
 const SECONDS = Number(option('seconds', '600'));
@@ -33,14 +33,14 @@ const sky = [
   ...['--format', 'snap2', '--channels', String(CHANNELS)],
 ];
 const observe = () =>
-  openNight({
+  openObservation({
     send: [...sky, '--loop'],
     live: [
       ...['--telescope', 'lwasv', '--stations', '128', '--rate', String(RATE_HZ / CHANNELS)],
       ...['--image', '1s', '--integration', '1s', '-o', 'run.uvh5', '--json'],
     ],
   });
-/** @typedef {Awaited<ReturnType<typeof openNight>>} Night */
+/** @typedef {Awaited<ReturnType<typeof openObservation>>} Observation */
 
 let bad = 0;
 /** @param {string} what @param {boolean} isGood @param {string} found */
@@ -49,9 +49,9 @@ const row = (what, isGood, found) => {
   console.log(`${isGood ? 'ok ' : 'RED'}  ${what.padEnd(46)} ${found}`);
 };
 
-/** Packet counts so far. @param {Night} night */
-async function counted(night) {
-  const { senders, outcomes, kernelDrops = 0 } = await night.sources();
+/** Packet counts so far. @param {Observation} observation */
+async function counted(observation) {
+  const { senders, outcomes, kernelDrops = 0 } = await observation.sources();
   const sum = (/** @type {(sender: typeof senders[number]) => number} */ of) =>
     senders.reduce((total, one) => total + of(one), 0);
   return {
@@ -60,7 +60,7 @@ async function counted(night) {
     outcomes,
     ringFull: outcomes.ring_full,
     kernelDrops,
-    memoryBytes: (await night.chain()).memoryBytes,
+    memoryBytes: (await observation.chain()).memoryBytes,
   };
 }
 
@@ -93,16 +93,16 @@ function attack(words) {
  * @property {(did: string, title: string) => Promise<void>} [after]
  */
 
-/** One turn: its losses and actions. @param {Night} night @param {Plan} [plan] */
-async function turn(night, plan) {
-  const before = await counted(night);
+/** One turn: its losses and actions. @param {Observation} observation @param {Plan} [plan] */
+async function turn(observation, plan) {
+  const before = await counted(observation);
   const running = plan && attack(plan.words);
   await running?.begun;
   plan?.meanwhile?.();
   await sleep(1000 * TURN_S);
   const did = running ? await running.end() : '';
   await sleep(1000 * SETTLE_S);
-  const after = await counted(night);
+  const after = await counted(observation);
   const [placed, missing] = [after.placed - before.placed, after.missing - before.missing];
   /** Packets in no sum, by outcome. @type {[string, number][]} */
   const aside = Object.entries(after.outcomes)
@@ -141,11 +141,11 @@ const summaryOf = z.object({
 /** @param {string} did */
 const forgedIn = (did) => z.object({ forged: z.number() }).parse(JSON.parse(did)).forged;
 
-/** Ends it in good order, and checks the whole account. @param {Night} night */
-async function closed(night) {
-  await night.post('stop', {});
+/** Ends it in good order, and checks the whole account. @param {Observation} observation */
+async function closed(observation) {
+  await observation.post('stop', {});
   const line = await until('the summary', () =>
-    night.said().split('\n').find((one) => one.startsWith('{"event":"summary"')),
+    observation.said().split('\n').find((one) => one.startsWith('{"event":"summary"')),
   ); // prettier-ignore
   const { packets, eventLoopMs } = summaryOf.parse(JSON.parse(line));
   const sum = Object.values(packets.outcomes).reduce((total, one) => total + one, 0);
@@ -157,16 +157,16 @@ async function closed(night) {
     `${packets.packets} packets, ${sum} in outcomes; ${cells} slots of ${blocks} blocks; ${packets.resyncs} resyncs; ` +
       `event loop p99 ${eventLoopMs.p99} ms, ${eventLoopMs.most} ms at most`,
   );
-  const [isShown, isLeaked] = [night.said().includes('the sky is at'), night.said().includes(night.token)];
+  const [isShown, isLeaked] = [observation.said().includes('the sky is at'), observation.said().includes(observation.token)];
   row('the log holds the address and no token', isShown && !isLeaked, '');
 }
 
-/** @param {readonly Attack[]} kinds @param {(night: Night, kind: Attack) => Promise<Plan>} planOf */
+/** @param {readonly Attack[]} kinds @param {(observation: Observation, kind: Attack) => Promise<Plan>} planOf */
 async function observation(kinds, planOf) {
   if (kinds.length === 0) return;
-  const night = await observe();
+  const observation = await observe();
   try {
-    await until('an image', async () => ((await night.status()).image ? true : undefined));
+    await until('an image', async () => ((await observation.status()).image ? true : undefined));
     await sleep(1000 * WARM_S);
     /** @type {number[]} */
     const memory = [];
@@ -174,9 +174,9 @@ async function observation(kinds, planOf) {
     const rounds = 2 * Math.max(1, Math.ceil(2 / kinds.length));
     for (let round = 1; round <= rounds; round++)
       for (const kind of kinds) {
-        const plan = await planOf(night, kind);
-        const quiet = await turn(night);
-        const attacked = await turn(night, plan);
+        const plan = await planOf(observation, kind);
+        const quiet = await turn(observation);
+        const attacked = await turn(observation, plan);
         await plan.after?.(attacked.did, `${kind} ${round}`);
         memory.push(Math.max(quiet.memoryBytes, attacked.memoryBytes));
         const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(4)} %`;
@@ -205,15 +205,15 @@ async function observation(kinds, planOf) {
     const growth = Math.max(...second) / Math.max(...first) - 1;
     const megabytes = memory.map((one) => (one / 1e6).toFixed(0)).join(', ');
     row(`memory grows by less than ${100 * MOST_GROWTH} %`, growth < MOST_GROWTH, `${megabytes} MB`);
-    await closed(night);
+    await closed(observation);
   } catch (error) {
-    row('the observation goes on', false, `${String(error)}; it said last: ${night.said().slice(-400)}`);
+    row('the observation goes on', false, `${String(error)}; it said last: ${observation.said().slice(-400)}`);
   } finally {
-    await night.close();
+    await observation.close();
   }
 }
 
-/** The senders' packets, as a basis for forged ones. @param {Night} night */
+/** The senders' packets, as a basis for forged ones. @param {Observation} observation */
 async function capturePath({ folder }) {
   const path = join(folder, 'genuine.pcap');
   await corella(folder, 'send', ...sky, '--for', '20ms', '--to', path, '--overwrite');
@@ -227,7 +227,7 @@ const workerOf = z.object({ jobs: z.number(), failed: z.number() });
 
 /**
  * A farm with a server of its own: its jobs wait, and run while the queue is attacked.
- * @param {Night} night
+ * @param {Observation} observation
  * @returns {Promise<Plan>}
  */
 async function farmUnder({ folder }) {
@@ -275,12 +275,12 @@ async function farmUnder({ folder }) {
 console.log(`${availableParallelism()} processors, load ${loadavg()[0].toFixed(1)} before`);
 await observation(
   attacks.filter((one) => one !== 'ticks'),
-  (night, kind) => (kind === 'jobs' ? farmUnder(night) : Promise.resolve({ words: [kind, night.url] })),
+  (observation, kind) => (kind === 'jobs' ? farmUnder(observation) : Promise.resolve({ words: [kind, observation.url] })),
 );
 // A separate run: accepted packets may end it.
 await observation(
   attacks.filter((one) => one === 'ticks'),
-  async (night) => ({ words: ['ticks', String(night.port), await capturePath(night)] }),
+  async (observation) => ({ words: ['ticks', String(observation.port), await capturePath(observation)] }),
 );
 console.log(`load ${loadavg()[0].toFixed(1)} after`);
 process.exit(bad === 0 ? 0 : 1);

@@ -57,17 +57,17 @@ for (let kill = 1; kill <= kills; kill++) {
   mkdirSync(place);
   const words =
     `live --listen ${PORT} --telescope lwasv --stations 16 --epoch clock --backend cpu --integration 200ms ` +
-    '-o night.uvh5 --file-every 2s --json';
+    '-o run.uvh5 --file-every 2s --json';
   let told = 0;
   const waitS = 4 * random.uniform();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  const night = startCorella(place, words.split(' '), () => {
-    told = night.text().match(/^\{"event":"integration".*\n/gm)?.length ?? 0;
+  const run = startCorella(place, words.split(' '), () => {
+    told = run.text().match(/^\{"event":"integration".*\n/gm)?.length ?? 0;
     // So that some integrations are finished.
-    if (told >= 2) timer ??= setTimeout(() => void night.kill(), 1000 * waitS);
+    if (told >= 2) timer ??= setTimeout(() => void run.kill(), 1000 * waitS);
   });
-  await night.ended;
+  await run.ended;
   clearTimeout(timer);
   // Each is reported before it is written: all but the last were written when the next was reported.
   const finished = told - 1;
@@ -84,7 +84,7 @@ for (let kill = 1; kill <= kills; kill++) {
     String(before.integrations).padStart(17),
     (before.unreadable > 0 ? String(after.integrations) : '–').padStart(14),
   ];
-  console.log(row.join('  ') + (isLost ? `   LOST ${night.errors()}` : ''));
+  console.log(row.join('  ') + (isLost ? `   LOST ${run.errors()}` : ''));
   rmSync(place, { recursive: true });
 }
 await sender.kill('SIGINT');

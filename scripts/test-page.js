@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { VIEWS, openBrowser, openNight } from './page/night.js';
+import { VIEWS, openBrowser, openObservation } from './page/observation.js';
 import { openStream } from './page/stream.js';
 import { sleep, startScript, until } from './processes.js';
 
@@ -36,15 +36,15 @@ const row = (what, isGood, found) => {
  * Sixteen stations, few enough for two cores to correlate beside a browser.
  * @param {{ pixels: number, imageMs: number, fileMs?: number }} of
  */
-const nightOf = ({ pixels, imageMs, fileMs = 1000 }) =>
-  openNight({
+const observationOf = ({ pixels, imageMs, fileMs = 1000 }) =>
+  openObservation({
     send: [
       ...['--simulate', '--stations', '16', '--rate', '6.4kHz', '--duration', '4s', '--loop', '--perfect'],
       ...['--sources', 'spot@45:90:100000', '--noise', '1000', '--format', 'snap2', '--channels', '4'],
     ],
     live: [
       ...['--telescope', 'lwasv', '--stations', '16', '--rate', '1600', '--pixels', String(pixels)],
-      ...['--image', `${imageMs}ms`, '--integration', `${fileMs}ms`, '-o', 'night.uvh5'],
+      ...['--image', `${imageMs}ms`, '--integration', `${fileMs}ms`, '-o', 'observation.uvh5'],
     ],
   });
 
@@ -70,16 +70,16 @@ const sized = () =>
 /** @param {import('playwright-core').Browser} browser */
 async function paint(browser) {
   row('page under 150 kB compressed', sized() < 150_000, `${(sized() / 1000).toFixed(1)} kB`);
-  const night = await nightOf({ pixels: 128, imageMs: 500 });
+  const observation = await observationOf({ pixels: 128, imageMs: 500 });
   try {
-    await until('an image', async () => ((await night.status()).image ? true : undefined));
+    await until('an image', async () => ((await observation.status()).image ? true : undefined));
     const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const drawn = async () => {
       const begun = performance.now();
       await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
       return (performance.now() - begun) / 1000;
     };
-    await tab.goto(night.url);
+    await tab.goto(observation.url);
     await drawn();
     /** @type {number[]} */
     const paints = [];
@@ -103,7 +103,7 @@ async function paint(browser) {
     row('a reload shows the sky within 2 s', most(skies) < 2, `${most(skies).toFixed(2)} s, slowest of five`);
     await tab.close();
   } finally {
-    await night.close();
+    await observation.close();
   }
 }
 
@@ -114,10 +114,10 @@ async function paint(browser) {
  * @param {import('playwright-core').Browser} browser @param {number} pixels @param {boolean} isRendered
  */
 async function frames(browser, pixels, isRendered) {
-  const night =
-    pixels > 128 ? await openStream({ pixels, everyMs: 40 }) : await nightOf({ pixels, imageMs: 40 });
+  const observation =
+    pixels > 128 ? await openStream({ pixels, everyMs: 40 }) : await observationOf({ pixels, imageMs: 40 });
   try {
-    await until('images', async () => ((await night.status()).image ? true : undefined));
+    await until('images', async () => ((await observation.status()).image ? true : undefined));
     const tab = await browser.newPage({ viewport: { width: 900, height: 700 } });
     await tab.addInitScript(`
       window.came = 0;
@@ -131,7 +131,7 @@ async function frames(browser, pixels, isRendered) {
       if (${!isRendered})
         for (const name of ['drawArrays', 'clear', 'texImage2D', 'texSubImage2D'])
           WebGL2RenderingContext.prototype[name] = () => undefined;`);
-    await tab.goto(night.url);
+    await tab.goto(observation.url);
     await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
     await sleep(3000);
     /** @type {{ atS: number, came: number, drawn: number, made: number }[]} */
@@ -140,7 +140,7 @@ async function frames(browser, pixels, isRendered) {
       const [came, drawn] = /** @type {[number, number]} */ (
         await tab.evaluate("[window.came, document.querySelector('corella-sky').drawn]")
       );
-      const { image } = await night.status();
+      const { image } = await observation.status();
       marks.push({ atS: performance.now() / 1000, came, drawn, made: image?.number ?? 0 });
       await sleep(1000);
     }
@@ -159,18 +159,18 @@ async function frames(browser, pixels, isRendered) {
     // Two that arrive within one frame of the screen are seen as one.
     else row(what, came >= 0.98 * LEAST_FRAMES && drawn >= 0.96 * LEAST_FRAMES, found);
   } finally {
-    await night.close();
+    await observation.close();
   }
 }
 
 /** @param {import('playwright-core').Browser} browser */
 async function quiet(browser) {
-  const night = await nightOf({ pixels: 128, imageMs: 200 });
+  const observation = await observationOf({ pixels: 128, imageMs: 200 });
   try {
-    await until('images', async () => ((await night.status()).image ? true : undefined));
+    await until('images', async () => ((await observation.status()).image ? true : undefined));
     const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const faults = faultsOf(tab);
-    await tab.goto(`${night.url}#token=${night.token}`);
+    await tab.goto(`${observation.url}#token=${observation.token}`);
     const end = performance.now() + 60_000 * MINUTES;
     let seen = 0;
     while (performance.now() < end) {
@@ -186,18 +186,18 @@ async function quiet(browser) {
     );
     await tab.close();
   } finally {
-    await night.close();
+    await observation.close();
   }
 }
 
 /** Every mouse action is reachable by the Tab key, in every view. @param {import('playwright-core').Browser} browser */
 async function keys(browser) {
-  const night = await nightOf({ pixels: 64, imageMs: 500 });
+  const observation = await observationOf({ pixels: 64, imageMs: 500 });
   try {
-    await until('images', async () => ((await night.status()).image ? true : undefined));
-    await night.post('gains', { do: 'solve' });
+    await until('images', async () => ((await observation.status()).image ? true : undefined));
+    await observation.post('gains', { do: 'solve' });
     const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    await tab.goto(`${night.url}#token=${night.token}`);
+    await tab.goto(`${observation.url}#token=${observation.token}`);
     await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
     // The slider appears with the third image kept.
     await tab.waitForSelector('.scrub input', { timeout: 60_000 });
@@ -245,26 +245,26 @@ async function keys(browser) {
     );
     await tab.close();
   } finally {
-    await night.close();
+    await observation.close();
   }
 }
 
 const crowdOf = z.object({ skies: z.number(), bytes: z.number(), clients: z.number() });
 
 async function crowd() {
-  const night = await nightOf({ pixels: 128, imageMs: 200 });
+  const observation = await observationOf({ pixels: 128, imageMs: 200 });
   try {
-    await until('images', async () => ((await night.status()).image ? true : undefined));
+    await until('images', async () => ((await observation.status()).image ? true : undefined));
     // The account is updated every second: before the first update there is none.
     const before = await until('the account of packets', async () => {
-      const seen = await night.sources();
+      const seen = await observation.sources();
       return 'outcomes' in seen ? seen : undefined;
     });
     const seconds = Math.min(30, SECONDS);
-    const clients = startScript('./page/clients.js', [night.url, String(CLIENTS), String(seconds)]);
+    const clients = startScript('./page/clients.js', [observation.url, String(CLIENTS), String(seconds)]);
     await clients.ended;
-    const after = await night.sources();
-    const { droppedMessages } = await night.chain();
+    const after = await observation.sources();
+    const { droppedMessages } = await observation.chain();
     const heard = crowdOf.parse(JSON.parse(clients.text()));
     const full = after.outcomes.ring_full - before.outcomes.ring_full;
     row(
@@ -275,7 +275,7 @@ async function crowd() {
         `${(heard.bytes / seconds / 1e6).toFixed(0)} MB/s, ${droppedMessages} messages not sent to the deaf`,
     );
   } finally {
-    await night.close();
+    await observation.close();
   }
 }
 

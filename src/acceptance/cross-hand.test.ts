@@ -99,7 +99,7 @@ describe('the phase between X and Y', () => {
     assert.match(open.stderr, /V = 0 alone leaves the sign of U and V open/);
   });
 
-  it('of an earlier night, or as given', async () => {
+  it('of an earlier observation, or as given', async () => {
     const words = ['calibrate', 'later.uvfits', ...SPOT, '--polarise', 'spot:0.05:0:0'];
     const ran = await corella(...words, '--cross-hand', 'model.json', '-o', 'second.json');
     assert.equal(ran.code, 0, ran.stderr);

@@ -63,7 +63,7 @@ describe('two channels of sixteen hit', () => {
     await corella('calibrate', 'clean.uvh5', ...SPOT, '-o', 'clean.json');
   });
 
-  it('their gains are not written, and the others are those of a clean night', async () => {
+  it('their gains are not written, and the others are those of clean data', async () => {
     await corella('calibrate', 'hit.uvh5', ...SPOT, '--odd', '0', '-o', 'wrong.json');
     const wrong = await readGainFile(path('wrong.json'));
     // Without flags, gains are nine times too large.

@@ -209,11 +209,11 @@ describe('observe', () => {
 
   it('hands over live items, is steered and has a page', async () => {
     await withFolder(async (folder) => {
-      const sent = await corella(folder, 'send', '--simulate', '--stations', '8', '--rate', '25kHz', '--duration', '4s', '--perfect', '--format', 'snap2', '--channels', '4', '--to', 'night.pcap', '--quiet'); // prettier-ignore
+      const sent = await corella(folder, 'send', '--simulate', '--stations', '8', '--rate', '25kHz', '--duration', '4s', '--perfect', '--format', 'snap2', '--channels', '4', '--to', 'run.pcap', '--quiet'); // prettier-ignore
       assert.equal(sent.code, 0, sent.stderr);
       const run = observe({
         corella: 1,
-        source: { capture: join(folder, 'night.pcap'), rate: 6250 },
+        source: { capture: join(folder, 'run.pcap'), rate: 6250 },
         telescope: 'lwasv',
         stations: 8,
         products: [{ visibilities: null, integration: '1s' }],

@@ -227,7 +227,7 @@ describe('live equals batch', () => {
   });
 });
 
-describe('a night outlives', () => {
+describe('an observation outlives', () => {
   const send = (
     name: string,
     format: string,

@@ -189,7 +189,7 @@ it('worker refuses what it would ignore, and what it could not write', async () 
   );
 });
 
-describe('a night of which nothing came', () => {
+describe('an observation without data', () => {
   it('of streams: ends after --for; one that is named twice is refused', async () => {
     const stream =
       '--sample-type cu8 --rate 100kHz --frequency 58MHz --telescope lwasv --stations 2 --for 100ms';

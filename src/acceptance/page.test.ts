@@ -94,7 +94,7 @@ before(async () => {
       '--page',
       '0',
     ],
-    ...['--image', '500ms', '--integration', '500ms', '-o', 'night.uvh5', '--pixels', '64'],
+    ...['--image', '500ms', '--integration', '500ms', '-o', 'run.uvh5', '--pixels', '64'],
     ...['--token-file', 'token'],
   );
   url = await until('the address', () => /the sky is at (http:\S+);/.exec(live.said())?.[1]);
@@ -156,7 +156,7 @@ describe('the page', { skip }, () => {
     ['5', 'waterfall', 'corella-waterfall canvas.heat'],
     ['6', 'gains', 'corella-gains .figure'],
     ['7', 'chain', 'corella-chain .meter'],
-    ['8', 'night', 'corella-night .coverage i.written'],
+    ['8', 'observation', 'corella-observation .coverage i.written'],
     ['1', 'now', 'corella-now corella-sky[data-drawn]'],
   ];
   for (const [key, name, drawn] of views)
@@ -202,7 +202,7 @@ describe('the page', { skip }, () => {
     );
   });
 
-  it('ends the night, and the file is flagged from the very tick on', async () => {
+  it('ends the observation, and the file is flagged from the very tick on', async () => {
     const entries = await get<readonly Partial<Steered & { what: string }>[]>('journal');
     const from = entries.find(({ what }) => what?.startsWith('flagged ') === true)?.from ?? '';
     const answer = await fetch(`${url}api/v1/stop`, {
@@ -212,7 +212,7 @@ describe('the page', { skip }, () => {
     assert.equal(answer.status, 200);
     await ended(live.child);
     assert.equal(live.child.exitCode, 0, live.said());
-    const file = await openFile(join(folder, 'night.uvh5'));
+    const file = await openFile(join(folder, 'run.uvh5'));
     assert.ok(file.kind === 'visibilities');
     let flagged = 0;
     for await (const one of file.integrations()) {

@@ -11,9 +11,9 @@ describe('spelling', () => {
   });
 
   it('finds what was begun or misspelt, and nothing that is only short', () => {
-    const names = ['gains.json', 'night.sigmf-data', 'night.sigmf-meta', 'visibilities.uvfits'];
-    assert.equal(meantName('night', names), 'night.sigmf-meta');
-    assert.equal(meantName('night.sigmf', names), 'night.sigmf-meta');
+    const names = ['gains.json', 'run.sigmf-data', 'run.sigmf-meta', 'visibilities.uvfits'];
+    assert.equal(meantName('run', names), 'run.sigmf-meta');
+    assert.equal(meantName('run.sigmf', names), 'run.sigmf-meta');
     assert.equal(meantName('visibilites.uvfits', names), 'visibilities.uvfits');
     assert.equal(meantName('Gains.json', names), 'gains.json');
     assert.equal(meantName('visibilities.uvh5', names), undefined);

@@ -17,9 +17,9 @@ export { connectQueue, openServerWarning, requireStore, type Access, type Queue 
 export { putJobs } from './queue/jobs.js';
 export { hasWaitedLong, runWorker, type WorkerEvent } from './queue/worker.js';
 export { collect, type CollectEvent } from './queue/collect.js';
-export { hearHealth, tellHealth, type Health } from './night/health.js';
-export { answerBook, listenToNight, tellImage, type Book } from './night/images.js';
-export { adoptNight } from './night/adopt.js';
-export { Proofs } from './night/proofs.js';
-export { answerSteering, steerAll, type SteerAnswer } from './night/steer.js';
+export { hearHealth, tellHealth, type Health } from './machines/health.js';
+export { answerBook, listenToNight, tellImage, type Book } from './machines/images.js';
+export { adoptNight } from './machines/adopt.js';
+export { Proofs } from './machines/proofs.js';
+export { answerSteering, steerAll, type SteerAnswer } from './machines/steer.js';
 export { queueStatus, type WorkerStatus } from './queue/status.js';

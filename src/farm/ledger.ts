@@ -2,7 +2,7 @@
  * The state of a farm: a folder with the plan and one file per finished job. A result counts once it is complete on
  * disk under its job's name; later results for that job are dropped and counted. Queues may be lost.
  *
- *   night.farm/plan.json · jobs/N.json (without a server) · results/JOB.result · failed/JOB.json · dropped.json
+ *   run.farm/plan.json · jobs/N.json (without a server) · results/JOB.result · failed/JOB.json · dropped.json
  *
  * For a job done by two workers, answers wait in answers/JOB/ until two from different workers agree: that is the
  * result, and checked/JOB.json lists the workers that agreed and those that differed.

@@ -119,7 +119,7 @@ const openAgreeing = (
   });
 
 /**
- * A file, or several as one: "a.vdif,b.vdif" or "night.*.raw". Recognised by content, unless the format is given; the
+ * A file, or several as one: "a.vdif,b.vdif" or "run.*.raw". Recognised by content, unless the format is given; the
  * caller closes the result.
  */
 export async function openFile(

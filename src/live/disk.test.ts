@@ -6,7 +6,7 @@ import { checkDisk } from './disk.js';
 
 describe('a disk', () => {
   const small = { integrationS: 10, stations: 4, channels: 4, polarisations: 2 };
-  const out = join(tmpdir(), 'night.uvh5');
+  const out = join(tmpdir(), 'run.uvh5');
 
   it('that an hour would fill is refused before the observation, and by how much', async () => {
     // 2¹⁹ pairs, 2¹² channels, 4 products, 13 bytes, a thousand times a second.

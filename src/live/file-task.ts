@@ -13,12 +13,12 @@ export type FileTask = { readonly append: Integration } | 'close';
 export type FileAnswer =
   | { readonly event: FileEvent }
   | {
-      readonly done: Pick<NightFiles, 'paths' | 'written' | 'unwritten'>;
+      readonly done: Pick<LiveFiles, 'paths' | 'written' | 'unwritten'>;
       readonly fault?: Refusal | { readonly message: string };
     };
 
 /** Writes integrations to files by time, on either thread. */
-export interface NightFiles {
+export interface LiveFiles {
   /** Its arrays may be transferred. */
   append(integration: Integration): Promise<void>;
   /** Closes the current file; another may follow. */

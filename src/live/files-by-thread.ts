@@ -4,15 +4,15 @@
  */
 import { Worker } from 'node:worker_threads';
 import { CorellaError } from '../core/errors.js';
-import type { FileAnswer, FileTask, FileThreadSettings, NightFiles } from './file-task.js';
+import type { FileAnswer, FileTask, FileThreadSettings, LiveFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
 
 export function openFilesByThread(
   settings: FileThreadSettings,
   onEvent: (event: FileEvent) => void,
-): NightFiles {
+): LiveFiles {
   const worker = new Worker(new URL('./file-thread.js', import.meta.url), { workerData: settings });
-  let state: Pick<NightFiles, 'paths' | 'written' | 'unwritten'> = { paths: [], written: 0, unwritten: 0 };
+  let state: Pick<LiveFiles, 'paths' | 'written' | 'unwritten'> = { paths: [], written: 0, unwritten: 0 };
   let asking: { resolve(): void; reject(error: unknown): void } | undefined;
   let broken: Error | undefined;
   worker.on('message', (answer: FileAnswer) => {

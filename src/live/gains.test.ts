@@ -118,7 +118,7 @@ async function solve(model?: LiveGainsSettings['model']): Promise<Solved | strin
   return outcome;
 }
 
-describe('gains while a night runs', () => {
+describe('gains while an observation runs', () => {
   it('leave out the baselines that the model leaves out', async () => {
     const right = await solve(() => Promise.resolve({ minimumBaselineM: NEAR_M }));
     assert.ok(typeof right !== 'string', JSON.stringify(right));

@@ -12,11 +12,11 @@ export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
 export { runSession, type LiveSettings } from './chain.js';
 export { LiveCheck } from './check.js';
-export type { NightFiles } from './file-task.js';
+export type { LiveFiles } from './file-task.js';
 export type { FileEvent } from './files.js';
 export type { GainsEvents, LiveGains, Solved } from './gains.js';
 export { methodLine } from '../compose/index.js';
-export { type LiveInput, type NightEvent, type NightSummary, runNight, spectrumRateOf } from './night.js';
+export { type LiveInput, type NightEvent, type NightSummary, runEpochs, spectrumRateOf } from './run-epochs.js';
 export { rehearse } from './rehearse.js';
 export { seenSource } from './seen.js';
 export type { LossControl, Losses } from './losses.js';
@@ -30,4 +30,4 @@ export {
   Steering,
   withFlags,
 } from './steering.js';
-export type { NightWatcher } from './watcher.js';
+export type { LiveWatcher } from './watcher.js';

@@ -15,7 +15,7 @@ import {
   type ByteStream,
   type StreamDescription,
 } from '../formats/index.js';
-import type { LiveInput } from './night.js';
+import type { LiveInput } from './run-epochs.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { afterSeconds } from './long-timer.js';
 import { openRecording, type SourcePart } from '../observation/index.js';

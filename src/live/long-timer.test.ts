@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it, mock } from 'node:test';
 import { afterSeconds } from './long-timer.js';
 
-it('a night of months does not end at once', () => {
+it('an observation of months does not end at once', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     let ended = 0;

@@ -14,7 +14,7 @@ interface Came {
 }
 
 /** The account after all looks. */
-class Night {
+class LossCase {
   private readonly counts = Object.fromEntries(outcomes.map((name) => [name, 0])) as Record<Outcome, number>;
   private readonly placed: number[];
   private readonly missing: number[];
@@ -64,14 +64,14 @@ class Night {
 
 /** The messages at each look, given what arrived since the previous one. */
 function said(looks: readonly Came[]): string[][] {
-  const night = new Night(looks[0].placed.length);
+  const account = new LossCase(looks[0].placed.length);
   const watch = new LossWatch(10);
-  return looks.map((came) => watch.look(night.account(came)));
+  return looks.map((came) => watch.look(account.account(came)));
 }
 
 const WHOLE: Came = { placed: [1000, 1000] };
 
-describe('losses of a night', () => {
+describe('losses of a run', () => {
   it('are reported when they begin and when they are over', () => {
     const lost: Came = { placed: [900, 1000], missing: [100, 0] };
     assert.deepEqual(said([WHOLE, WHOLE, lost, lost, lost, WHOLE, WHOLE, WHOLE, WHOLE]), [

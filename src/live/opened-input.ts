@@ -4,7 +4,7 @@ import type { Instant } from '../core/instant.js';
 import type { Line } from '../messages/index.js';
 import type { Observation } from '../observation/index.js';
 import type { LossControl } from './losses.js';
-import type { LiveInput } from './night.js';
+import type { LiveInput } from './run-epochs.js';
 import type { TimedNoise } from './noise-source.js';
 import type { ReadyToListen, ReceiveAccount } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';

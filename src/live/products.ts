@@ -20,7 +20,7 @@ import {
   chain,
   passing,
 } from '../stages/index.js';
-import type { NightFiles, FileThreadSettings } from './file-task.js';
+import type { LiveFiles, FileThreadSettings } from './file-task.js';
 import { stoppedAt, type FileEvent, FilesByTime } from './files.js';
 import { openLatestPicture, type LatestPicture } from './pictures.js';
 import { forgiving, imagedByVisibilities } from './chain.js';
@@ -69,7 +69,7 @@ export function openVisibilityFiles(
   number: number,
   { plan, historyOf, onFile, onItem }: SinkSettings<SinkPlan>,
   by: 'own thread' | 'this thread',
-): NightFiles | undefined {
+): LiveFiles | undefined {
   const { visibilities: path } = fields;
   const { telescope, spectra, observation, centre } = plan;
   const { frequenciesHz, channelWidthHz, polarisations } = spectra;
@@ -112,7 +112,7 @@ export function openVisibilityFiles(
 }
 
 /** Integrations that are not written are passed to the program that asked for them. */
-function handed(append: NightFiles['append']): NightFiles {
+function handed(append: LiveFiles['append']): LiveFiles {
   return { append, close: () => Promise.resolve(), paths: [], written: 0, unwritten: 0 };
 }
 
@@ -407,5 +407,5 @@ const openFiles = (
   settings: FileThreadSettings,
   onEvent: (event: FileEvent) => void,
   by: 'own thread' | 'this thread',
-): NightFiles =>
+): LiveFiles =>
   by === 'own thread' ? openFilesByThread(settings, onEvent) : new FilesByTime(settings, onEvent);

@@ -7,20 +7,20 @@ import type { Observation, ObservedItem, ProductOutcome } from '../observation/i
 import type { ReceiveAccount } from '../receive/index.js';
 import type { TimedSpectra } from '../stages/index.js';
 import type { LiveSettings } from './chain.js';
-import type { NightFiles } from './file-task.js';
+import type { LiveFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
 import type { GainsEvents, LiveGains } from './gains.js';
-import type { NightEvent, NightSummary } from './night.js';
+import type { NightEvent, NightSummary } from './run-epochs.js';
 import type { InputSettings, OpenedInput, Say, StreamAccount } from './opened-input.js';
 import type { LivePlan } from './plan.js';
 import type { Steering } from './steering.js';
-import type { NightWatcher } from './watcher.js';
+import type { LiveWatcher } from './watcher.js';
 
 /** The page that shows and steers a run. */
 export interface LivePage {
   /** The input, observed by the page. */
   readonly input: OpenedInput;
-  readonly watcher: NightWatcher;
+  readonly watcher: LiveWatcher;
   /** Called with spectra before the chain processes them. */
   readonly look: (spectra: TimedSpectra) => Promise<void>;
   readonly gainsEvents: GainsEvents;
@@ -40,7 +40,7 @@ interface BegunRun {
   /** To name on the sky; by default all. */
   readonly sources?: string;
   readonly gains?: LiveGains;
-  readonly files?: NightFiles;
+  readonly files?: LiveFiles;
   /** Path of the picture, if there is one. */
   readonly picture?: string;
 }

@@ -14,7 +14,7 @@ import { into, readsOf, type Observation } from '../observation/index.js';
 import { narrowed, narrowedSessions } from './band.js';
 import type { LiveSettings } from './chain.js';
 import { LiveGains, solvedOf } from './gains.js';
-import { runNight, type NightProducts, type NightSummary } from './night.js';
+import { runEpochs, type RunProducts, type NightSummary } from './run-epochs.js';
 import { rehearse } from './rehearse.js';
 import { Steering, type SteeringStart } from './steering.js';
 import {
@@ -28,7 +28,7 @@ import {
 } from '../stages/index.js';
 import { readGainFile, writeGainFiles } from '../formats/index.js';
 import { ChangeLog, logPathFor, readLog } from './log.js';
-import type { NightWatcher } from './watcher.js';
+import type { LiveWatcher } from './watcher.js';
 import { silentSource, type ReadyToListen } from '../receive/index.js';
 import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
@@ -134,7 +134,7 @@ class LiveRun {
       const shown = await settings.openPage?.(input, { observation, backend: this.backend, stop: stopIt });
       this.page = shown?.page;
       try {
-        const summary = await this.night(this.page?.input ?? input);
+        const summary = await this.observe(this.page?.input ?? input);
         const stream = input.stream?.();
         await this.writeNoiseGains(input);
         return {
@@ -206,10 +206,10 @@ class LiveRun {
         });
   }
 
-  private night(input: OpenedInput): Promise<NightSummary> {
+  private observe(input: OpenedInput): Promise<NightSummary> {
     const { observation, settings, page } = this;
     const { start, end } = observation;
-    const watcher: NightWatcher = {
+    const watcher: LiveWatcher = {
       session: (source, live) => page?.watcher.session(source, live),
       integration: async (integration) => {
         await page?.watcher.integration(integration);
@@ -217,7 +217,7 @@ class LiveRun {
       },
       image: (sky) => page?.watcher.image(sky),
     };
-    return runNight({
+    return runEpochs({
       input,
       forS: observation.for,
       onEvent: settings.onEvent,
@@ -271,7 +271,7 @@ class LiveRun {
   }
 
   /** Prepares everything that depends on the first samples. */
-  private async prepare(source: Source, input: OpenedInput): Promise<NightProducts> {
+  private async prepare(source: Source, input: OpenedInput): Promise<RunProducts> {
     const { backend, blockS, observation, page } = this;
     const { say } = this.settings;
     const { description } = input;

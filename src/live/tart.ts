@@ -35,8 +35,8 @@ import {
 } from '../stages/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { LiveSettings } from './chain.js';
-import type { NightFiles } from './file-task.js';
-import { machineUse } from './night.js';
+import type { LiveFiles } from './file-task.js';
+import { machineUse } from './run-epochs.js';
 import type { OpenedInput, StreamAccount } from './opened-input.js';
 import type { LatestPicture } from './pictures.js';
 import { imagingOf } from './plan.js';
@@ -157,7 +157,7 @@ const ownGains = (
   );
 
 class TartRun {
-  private files: NightFiles | undefined;
+  private files: LiveFiles | undefined;
   private picture: (LatestPicture & { readonly paths?: readonly string[] }) | undefined;
   private stage: Stage<ImageInput, unknown> | undefined;
   private gains: Gains = { isOwn: true };

@@ -5,7 +5,7 @@ import type { SeenBeams } from '../products/index.js';
 import type { SkyImage } from '../stages/index.js';
 import type { LiveSettings } from './chain.js';
 
-export interface NightWatcher {
+export interface LiveWatcher {
   session(source: Source, live: LiveSettings): void;
   /** Its arrays belong to the observer. The run waits for the promise. */
   integration(integration: Integration): Promise<void> | void;

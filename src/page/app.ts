@@ -18,7 +18,7 @@ import './views/beams.js';
 import './views/gains.js';
 import './views/chain.js';
 import './views/machines.js';
-import './views/night.js';
+import './views/observation.js';
 
 const views = [
   ['now', 'Now', 'the sky'],
@@ -31,11 +31,11 @@ const views = [
   ['gains', 'Gains', 'calibration'],
   ['chain', 'Chain', 'load, latency'],
   ['machines', 'Machines', 'who is missing'],
-  ['night', 'Night', 'files, journal'],
+  ['observation', 'Observation', 'files, journal'],
 ] as const;
 type Name = (typeof views)[number][0];
 /** Views of a page for several machines; all others are on each machine's own page. */
-const forAll: readonly Name[] = ['now', 'machines', 'night'];
+const forAll: readonly Name[] = ['now', 'machines', 'observation'];
 
 /** After the server has been silent for this long, the page's contents are out of date. */
 const LOST_MS = 3500;

@@ -10,7 +10,7 @@ import type {
   Head,
   JournalEntry,
   MachineRow,
-  NightView,
+  ObservationView,
   PlanView,
   MethodsHead,
   SendersView,
@@ -43,7 +43,7 @@ export interface Said extends Record<Topic, unknown> {
   readonly fringes: FringesView;
   readonly gains: GainsView;
   readonly chain: ChainView;
-  readonly night: NightView;
+  readonly observation: ObservationView;
   readonly alarms: readonly Alarm[];
   readonly journal: readonly JournalEntry[];
   readonly methods: Numbers<MethodsHead>;

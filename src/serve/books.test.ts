@@ -40,7 +40,7 @@ const account = (
 };
 
 describe('senders', () => {
-  it('tells loss over a second, a minute and the night, and who answers for it', () => {
+  it('tells loss over a second, a minute and the run, and who answers for it', () => {
     const book = new SendersBook(rational(1_000_000n));
     // board 1 loses everything in the last of 100 seconds, board 0 nothing
     for (let second = 0; second <= 100; second++)
@@ -52,10 +52,10 @@ describe('senders', () => {
         second,
       );
     const [good, bad] = book.view()?.senders ?? [];
-    assert.deepEqual(good.lostPercent, { second: 0, minute: 0, night: 0 });
+    assert.deepEqual(good.lostPercent, { second: 0, minute: 0, run: 0 });
     assert.equal(bad.lostPercent.second, 100);
     assert.ok(Math.abs(bad.lostPercent.minute - 100 / 60) < 1e-9);
-    assert.equal(bad.lostPercent.night, 1);
+    assert.equal(bad.lostPercent.run, 1);
     assert.equal(good.verdict, 'whole');
     assert.match(bad.verdict, /never came/);
     // 10 ticks of a thousand samples at 1 MHz late
@@ -103,7 +103,7 @@ describe('senders', () => {
     ]);
     book.tick({ ...rows, missingCells: 602, edgeCells: 600 }, 1);
     assert.deepEqual(
-      book.view()?.senders.map(({ lostPercent, missing, verdict }) => [lostPercent.night, missing, verdict]),
+      book.view()?.senders.map(({ lostPercent, missing, verdict }) => [lostPercent.run, missing, verdict]),
       [
         [0, 0, 'whole'],
         [2, 2, 'never came: sender or network'],
@@ -286,8 +286,8 @@ describe('planes', () => {
   });
 });
 
-describe('the film of a night', () => {
-  it('keeps within its memory, all of the night, sparser', () => {
+describe('the animation of a run', () => {
+  it('keeps within its memory, all of the run, sparser', () => {
     const film = new Film(20 * 64);
     for (let second = 0; second < 1000; second++) {
       const head = { shape: [4, 4], pixelSize: 0.5 } as unknown as SkyHead;

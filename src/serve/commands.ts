@@ -56,7 +56,7 @@ const interval = z
   .max(86_400)
   .refine(
     (seconds) => seconds >= LEAST_SOLVE_S,
-    `is too small: the night waits for every solve; give ${LEAST_SOLVE_S} or more`,
+    `is too small: the observation waits for every solve; give ${LEAST_SOLVE_S} or more`,
   );
 const places = z.array(z.string().min(1).max(80)).max(4096);
 const schemas = {
@@ -309,7 +309,7 @@ export class Commands {
     who: string,
     mode: 'run' | 'rehearse',
   ): Steered {
-    if (!hasFiles) refuse('recording', 'no file was asked for', 'start with -o night.uvh5');
+    if (!hasFiles) refuse('recording', 'no file was asked for', 'start with -o observation.uvh5');
     const change = { recording: what === 'start' };
     if (mode === 'rehearse') return rehearsed(steering.try(change, wanted(at)));
     const made = steering.make(change, byToken(who), wanted(at));

@@ -6,7 +6,7 @@ import type { Source } from '../core/sources.js';
 import { SECONDS_PER_DAY, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { placeOf } from '../image/index.js';
-import type { LiveSettings, Losses, NightFiles, FileEvent, NightWatcher } from '../live/index.js';
+import type { LiveSettings, Losses, LiveFiles, FileEvent, LiveWatcher } from '../live/index.js';
 import type { SkyImage } from '../stages/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
 import { sourcesUp } from '../sky/above.js';
@@ -19,12 +19,12 @@ import { Film, type Frame } from './film.js';
 import { FringesBook } from './fringes-book.js';
 import { LoadMeter } from './load.js';
 import type { BeamsHead, MethodsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
-import { NightBook } from './night-book.js';
+import { MinutesBook } from './minutes-book.js';
 import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
 import { SendersBook } from './senders.js';
 
 /** Properties of a run known before its first sample, and its settings. */
-export interface NightFacts {
+export interface PageFacts {
   readonly description: string;
   readonly backend: string;
   readonly version: string;
@@ -47,7 +47,7 @@ interface Begun {
   readonly spectrumRateHz: number;
   /** Sources to name on the sky. */
   readonly sources: readonly SkySourceModel[];
-  readonly files?: NightFiles;
+  readonly files?: LiveFiles;
   readonly picture?: string;
 }
 
@@ -90,14 +90,14 @@ interface PlaceAsked {
   readonly resolve: (spectrum: (number | null)[]) => void;
 }
 
-export class LiveState implements NightWatcher {
+export class LiveState implements LiveWatcher {
   readonly startedUnixS = nowS();
   readonly alarms: AlarmBook;
   readonly film = new Film();
   readonly kept = new KeptIntegrations();
   readonly latencies: Latencies;
   readonly load: LoadMeter;
-  readonly book = new NightBook(nowS());
+  readonly book = new MinutesBook(nowS());
   begun: Begun | undefined;
   senders: SendersBook | undefined;
   antennas: AntennaBook | undefined;
@@ -124,7 +124,7 @@ export class LiveState implements NightWatcher {
   private listener: Listener | undefined;
 
   constructor(
-    readonly facts: NightFacts,
+    readonly facts: PageFacts,
     hooks: {
       readonly onLatency?: (stage: string, seconds: number) => void;
       readonly onLateness?: (seconds: number) => void;
@@ -178,7 +178,7 @@ export class LiveState implements NightWatcher {
     };
     this.senders ??= new SendersBook(clock?.tickRateHz, this.facts.isLive ? 'network' : 'capture');
     this.book.session(this.current.number, formatInstant(source.start, 3));
-    this.listener?.changed('night');
+    this.listener?.changed('observation');
   }
 
   /** Called when a block is read from the ring; `arrivedUnixNs` is the arrival of its first packet. */
@@ -283,7 +283,7 @@ export class LiveState implements NightWatcher {
 
   file(event: FileEvent): void {
     this.book.file(event);
-    this.listener?.changed('night');
+    this.listener?.changed('observation');
   }
 
   get unit(): string {

@@ -130,7 +130,7 @@ export interface PlanView {
 export interface SenderRow {
   readonly name: string;
   readonly packetsPerS: number;
-  readonly lostPercent: { readonly second: number; readonly minute: number; readonly night: number };
+  readonly lostPercent: { readonly second: number; readonly minute: number; readonly run: number };
   /** Packets of the run by outcome; `missing` did not arrive in time. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly missing: number;
@@ -281,7 +281,7 @@ export interface MinuteView {
   readonly seconds: number;
 }
 
-export interface NightView {
+export interface ObservationView {
   readonly startedUnixS: number;
   readonly minutes: readonly MinuteView[];
   /** For an observation with several machines. */
@@ -433,7 +433,7 @@ export const TOPICS = [
   'fringes',
   'gains',
   'chain',
-  'night',
+  'observation',
   'alarms',
   'journal',
   'methods',

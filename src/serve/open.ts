@@ -15,7 +15,7 @@ import { createHttp } from './http.js';
 import { arrayMessage, Hub, textMessage } from './clients/hub.js';
 import type { Joined } from './joined/joined.js';
 import { Journal } from './journal.js';
-import { LiveState, type NightFacts } from './live-state.js';
+import { LiveState, type PageFacts } from './live-state.js';
 import type { CheckView, PlanView, Status, Topic } from './messages.js';
 import { Metrics } from './metrics.js';
 import { readsOf } from './reads.js';
@@ -32,7 +32,7 @@ interface PageSettings {
   /** Further names of the page. */
   readonly names?: readonly string[];
   readonly token?: string;
-  readonly facts: NightFacts;
+  readonly facts: PageFacts;
   readonly journal?: string;
   /** Receives each alarm. */
   readonly alarmUrl?: string;
@@ -216,7 +216,7 @@ class RunPage implements Page {
       fringes: () => state.fringes?.view(),
       gains: () => gains.view(),
       chain: () => chainOf(state, this.around()),
-      night: () => (joined ? joined.night() : state.book.view()),
+      observation: () => (joined ? joined.observation() : state.book.view()),
       machines: () => joined?.machines(),
       alarms: () => state.alarms.all,
       journal: () => journal.entries,
@@ -264,7 +264,7 @@ class RunPage implements Page {
     joined?.tick();
     const faults = [...faultsOf(measure(state, this.around())), ...(joined?.faults() ?? [])];
     if (state.alarms.judge(faults, nowS)) this.publish('alarms');
-    for (const topic of ['status', 'sources', 'chain', 'night', 'machines'] as const) this.publish(topic);
+    for (const topic of ['status', 'sources', 'chain', 'observation', 'machines'] as const) this.publish(topic);
   }
 
   readonly gainsEvents: GainsEvents = {

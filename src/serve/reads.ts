@@ -32,7 +32,7 @@ export function readsOf({ state, again, journal, around }: Readable): Readonly<R
     antennas: () => json(state.antennas?.rows(state.begun?.live.steering?.latestGains)),
     gains: () => json(around().gains.view()),
     chain: () => json(chainOf(state, around())),
-    night: () => json(state.book.view()),
+    observation: () => json(state.book.view()),
     alarms: () => json(state.alarms.all),
     journal: () => json(journal.entries),
     images: () =>

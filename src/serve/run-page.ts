@@ -10,7 +10,7 @@ import type { ReceiveAccount } from '../receive/index.js';
 import { openCapture } from './capture.js';
 import { tokenOf } from './guard.js';
 import { partOf } from './joined/part.js';
-import type { CheckView, NightView, PlanView, Status } from './messages.js';
+import type { CheckView, ObservationView, PlanView, Status } from './messages.js';
 import { openPage, type Page } from './open.js';
 import { watchInput } from './watch-source.js';
 import { sourcesNamed } from '../sky/models/named.js';
@@ -44,7 +44,7 @@ export interface Steerable {
   readonly startedUnixS: number;
   status(): Status;
   plan(): PlanView | undefined;
-  night(): NightView;
+  night(): ObservationView;
   /** Calls back with this machine's part of an image, about once per second. */
   onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
   /** Settings that may have changed since the start; undefined before there are data. */

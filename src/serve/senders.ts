@@ -119,7 +119,7 @@ export class SendersBook {
         lostPercent: {
           second: lostSecond[n],
           minute: lostMinute[n],
-          night: lostPercent(lostBy(account, n), outcomes.placed),
+          run: lostPercent(lostBy(account, n), outcomes.placed),
         },
         outcomes,
         missing: Math.round(lostBy(account, n)),

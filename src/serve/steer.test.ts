@@ -126,7 +126,7 @@ describe('what the running chain cannot', () => {
       loadGains: () => Promise.reject(new Error('none')),
     });
   });
-  it('solve gains more often than once a second: the night waits for each', async () => {
+  it('solve gains more often than once a second: the observation waits for each', async () => {
     for (const everyS of [0.001, 0, -1]) {
       const { code, text } = await post('gains', { do: 'solve', everyS });
       assert.equal(code, 400);

@@ -127,7 +127,7 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
       });
 
       theCase(
-        `${type}: more inputs than a tile holds, blocks of several tiles, a day into the night`,
+        `${type}: more inputs than a tile holds, blocks of several tiles, a day after the start`,
         async () => {
           await agree({ type, channels: 2, inputs: 35 }, [{ samples: 130 }, { samples: 77 }], 2_211_840_123);
         },

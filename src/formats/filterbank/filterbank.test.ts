@@ -9,7 +9,7 @@ import { fromSexagesimal, sexagesimal, type FilterbankHeader } from './header.js
 
 const header: FilterbankHeader = {
   sourceName: 'B0329+54',
-  rawDataFile: 'night.sigmf-meta',
+  rawDataFile: 'run.sigmf-meta',
   firstChannelHz: 150e6,
   channelStepHz: -25e3,
   channels: 3,

@@ -10,7 +10,7 @@ import type { FilterbankHeader } from './header.js';
 const start = parseInstant('2026-06-21T04:00:00.123456789Z');
 const header: FilterbankHeader = {
   sourceName: 'B0329+54',
-  rawDataFile: 'night.sigmf-meta',
+  rawDataFile: 'run.sigmf-meta',
   firstChannelHz: 150e6,
   channelStepHz: -25e3,
   // 0.3 s: two values per row.

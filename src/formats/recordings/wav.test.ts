@@ -103,7 +103,7 @@ describe('WAV recordings', () => {
 
 describe('a folder with a file per input', () => {
   it('is plain binary side by side', async () => {
-    const folder = join(temporaryFolder('channels'), 'night');
+    const folder = join(temporaryFolder('channels'), 'run');
     mkdirSync(folder);
     for (const k of [0, 1, 2]) writeFileSync(join(folder, `ch${k}.cu8`), Buffer.from([128 + k, 1, 2, 3]));
     const file = expectRecording(

@@ -1,4 +1,4 @@
-/** Several files given as one: a list, "a.vdif,b.vdif", or a pattern, "night.*.raw". */
+/** Several files given as one: a list, "a.vdif,b.vdif", or a pattern, "run.*.raw". */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

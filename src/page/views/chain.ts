@@ -102,7 +102,7 @@ class Chain extends View {
       </p>
       <p>
         ${count(check.products)} sums over ${count(check.samples)} spectra, ${seconds(check.ageS)} ago;
-        ${count(check.checked)} checks tonight,
+        ${count(check.checked)} checks so far,
         ${check.failed === 0 ? 'all passed' : `${count(check.failed)} failed`}.
       </p>
       ${typeof check.methodsDiffer !== 'number' ? nothing : html`<p>Imaging from visibilities and direct imaging differ by ${exponent(check.methodsDiffer)} of the brightest pixel.</p>`}`;

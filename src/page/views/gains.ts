@@ -109,7 +109,7 @@ class Gains extends View {
     </div>`;
   }
 
-  private overNight(gains: GainsView) {
+  private overTime(gains: GainsView) {
     const { history } = gains;
     if (history.length < 2) return nothing;
     const x = history.map(({ unixS }) => unixS);
@@ -127,7 +127,7 @@ class Gains extends View {
       curves: [{ label: yLabel, values: history.map((row) => of(row) ?? null) }],
     });
     return html`<div class="card">
-      <h2>Over the night</h2>
+      <h2>Over time</h2>
       <label class="field"
         >Input
         <select
@@ -169,7 +169,7 @@ class Gains extends View {
         ${this.controls()}
         ${gains.state === 'none' && gains.history.length === 0 ? nothing : this.latest(gains)}
       </div>
-      ${this.overNight(gains)}`;
+      ${this.overTime(gains)}`;
   }
 }
 customElements.define('corella-gains', Gains);

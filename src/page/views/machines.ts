@@ -28,7 +28,7 @@ class Machines extends View {
   }
 
   protected override render() {
-    if (this.rows.length === 0) return html`<p class="empty">No machine was heard yet.</p>`;
+    if (this.rows.length === 0) return html`<p class="empty">No machine has been received from yet.</p>`;
     return html`<div class="card scroll">
       <h2>Machines</h2>
       <table>

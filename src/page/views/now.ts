@@ -214,7 +214,7 @@ class Now extends View {
     };
     return html`<h3>Its spectrum now</h3>
       <corella-chart .data=${spectrum}></corella-chart>
-      <h3>Its night</h3>
+      <h3>Over time</h3>
       <corella-chart .data=${curve}></corella-chart>`;
   }
 
@@ -252,7 +252,7 @@ class Now extends View {
                     min="0"
                     max=${last}
                     .value=${asShown(String(this.sliderAt))}
-                    aria-label="Back through the night"
+                    aria-label="Earlier images"
                     @input=${(event: Event) => void this.scrub(Number((event.target as HTMLInputElement).value))}
                   /><span>now</span></label
                 >

@@ -37,7 +37,7 @@ class Sources extends View {
       <td class="n">${isSilent ? html`<b>silent ${seconds(silentS)}</b>` : scaled(packetsPerS, '/s')}</td>
       <td class="n ${grade(lostPercent.second)}">${percent(lostPercent.second)}</td>
       <td class="n ${grade(lostPercent.minute)}">${percent(lostPercent.minute)}</td>
-      <td class="n ${grade(lostPercent.night)}">${percent(lostPercent.night)}</td>
+      <td class="n ${grade(lostPercent.run)}">${percent(lostPercent.run)}</td>
       <td class="n">${count(missing)}</td>
       <td class="n">${behindMs === undefined ? '–' : seconds(behindMs / 1000)}</td>
       <td class="wide">
@@ -106,7 +106,7 @@ class Sources extends View {
     const wrong = Object.entries(outcomes).filter(([reason, one]) => reason !== 'placed' && one > 0);
     return html`<div class="cards">
         <div class="card figure"><b>${scaled(8 * bytesPerS, 'b/s')}</b><span>now</span></div>
-        <div class="card figure"><b>${count(packets)}</b><span>packets tonight</span></div>
+        <div class="card figure"><b>${count(packets)}</b><span>packets received</span></div>
         <div class="card figure ${outcomes.ring_full > 0 ? 'alarm' : ''}">
           <b>${count(outcomes.ring_full)}</b><span>found no free block</span>
         </div>
@@ -126,7 +126,7 @@ class Sources extends View {
               <th class="n">packets</th>
               <th class="n">lost, 1 s</th>
               <th class="n">1 min</th>
-              <th class="n">night</th>
+              <th class="n">run</th>
               <th class="n" title="Pieces of the stream that never came in time">missing</th>
               <th class="n" title="Behind the newest of all senders">behind</th>
               <th class="wide">who answers for it</th>

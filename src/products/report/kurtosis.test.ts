@@ -4,7 +4,7 @@ import { Judgement, KurtosisTally, planKurtosis } from '../../kurtosis/index.js'
 import { messagesIn } from '../../messages/index.js';
 import { runInterference, type FlaggedSpectra } from './kurtosis.js';
 
-describe('what a night took', () => {
+describe('what is flagged in a run', () => {
   it('is reported of every stream epoch', () => {
     const epochs: FlaggedSpectra[] = [];
     const plan = planKurtosis({

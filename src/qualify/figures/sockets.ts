@@ -6,7 +6,7 @@ import { instant } from '../../core/instant.js';
 import { packNibbles } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
 import type { SpectraSource } from '../../core/sources.js';
-import { type LiveSettings, runNight, type NightSummary, rehearse } from '../../live/index.js';
+import { type LiveSettings, runEpochs, type NightSummary, rehearse } from '../../live/index.js';
 import { sendPacked, firstTickOf, streamFor } from '../../send/index.js';
 import { canPace, openPacedSender, receivePackets, type ReceiveAccount } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
@@ -28,7 +28,7 @@ const MOST_LOOP_MS = 20;
 
 export const socketsFigure: Figure = {
   name: 'sockets',
-  title: 'A night by loopback, in real time',
+  title: 'An observation by loopback, in real time',
   about: `Spectra of ${STATIONS} stations and ${CHANNELS} channels leave as packets (chips, 205 Mb/s) by one socket and come in by another, are correlated and imaged every ${1000 * IMAGE_S} ms, sender and receiver on this machine. Whatever is too slow shows as packets lost, images late or an event loop that is held.`,
   onRequest: true,
   measure: async (rig) => {
@@ -38,7 +38,7 @@ export const socketsFigure: Figure = {
         remarks: ['not measured: packets at this rate need the native library, on Linux'],
       };
     const seconds = rig.quick ? 5 : 20;
-    const { sent, account, summary } = await night(rig, seconds);
+    const { sent, account, summary } = await loopback(rig, seconds);
     const lost = account.outcomes.ring_full + (account.socket?.kernelDrops ?? 0);
     const megabits = (8 * account.bytes) / seconds / 1e6;
     return {
@@ -56,13 +56,13 @@ export const socketsFigure: Figure = {
   },
 };
 
-interface Night {
+interface Loopback {
   readonly sent: number;
   readonly account: ReceiveAccount;
   readonly summary: NightSummary;
 }
 
-const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
+const loopback = ({ backend }: Rig, seconds: number): Promise<Loopback> =>
   closingAfter(async (closers) => {
     const source = noise(TURN_SAMPLES);
     const plan = streamFor('chips', source);
@@ -97,7 +97,7 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
     const to = { address, port: reception.account().socket?.port ?? 0 };
     const packetRate = plan.sources.length * plan.fragments * RATE_HZ;
     const sender = closers.keep(openPacedSender({ to, plan, packetRate }));
-    const watched = runNight({
+    const watched = runEpochs({
       input: {
         sessions: () => reception.sessions(),
         stop: () => {

@@ -126,7 +126,7 @@ describe('a picture made again', () => {
 });
 
 describe('kept integrations', () => {
-  it('stay within their memory over all of the night, and know the nearest', () => {
+  it('stay within their memory over all of the run, and know the nearest', () => {
     const kept = new KeptIntegrations(10 * (15 * 8 + 30 * 8));
     for (let k = 0; k < 100; k++) kept.add(integrationAt(1000 + 2 * k));
     assert.ok(kept.all.length <= 10 && kept.all.length >= 5, `${kept.all.length}`);

@@ -87,7 +87,7 @@ export class Again implements Closable {
           new CorellaError({
             where: 'images/again',
             what: 'no integration ended meanwhile',
-            fix: "wait for data, or let 'corella view' make it from the night's files",
+            fix: "wait for data, or let 'corella view' make it from the observation's files",
           }),
         );
       }, PATIENCE_MS);
@@ -134,7 +134,7 @@ export class Again implements Closable {
   async close(): Promise<void> {
     for (const { reject, timer } of this.asked.splice(0)) {
       clearTimeout(timer);
-      reject(new CorellaError({ where: 'images/again', what: 'the night is over' }));
+      reject(new CorellaError({ where: 'images/again', what: 'the observation is over' }));
     }
     await this.working;
     for (const stage of this.stages.values()) await stage.close();

@@ -15,7 +15,7 @@ export function readsOfAll(joined: Joined, status: () => Status): Readonly<Recor
       const plan = joined.plan();
       return plan && { json: plan };
     },
-    night: () => ({ json: joined.night() }),
+    observation: () => ({ json: joined.observation() }),
     machines: () => ({ json: joined.machines() }),
     ...Object.fromEntries(
       [

@@ -165,7 +165,7 @@ const word = (
   newestSample: new Date(1000 * unixS).toISOString(),
 });
 
-describe('the machines of a night', () => {
+describe('the machines of an observation', () => {
   it('have gone when they are silent, and come back', () => {
     const said: Changed[] = [];
     const book = new MachinesBook(0, (changed) => said.push(changed));
@@ -192,7 +192,7 @@ describe('the machines of a night', () => {
     book.hear(word('low', 400, 1, [1, 2, 3, 4, 5].map((n) => minute(n, 60))), 400); // prettier-ignore
     book.hear(word('high', 140, 1, [minute(1, 60), minute(2, 20)]), 140);
     book.hear(word('high', 400, 290, [minute(4, 10), minute(5, 60, 50)]), 400);
-    const { minutes, machines = [] } = book.night();
+    const { minutes, machines = [] } = book.observation();
     const [low, high] = machines;
     assert.deepEqual(low.missing, []);
     assert.deepEqual(high.missing, [{ fromMinute: 2, endMinute: 5, seconds: 40 + 60 + 50 }]);
@@ -206,7 +206,7 @@ describe('the machines of a night', () => {
     );
     // With three times the channels its gaps weigh three times as much.
     book.hasChannels('high', 3);
-    assert.equal(book.night().minutes[2].presentPercent, 25);
+    assert.equal(book.observation().minutes[2].presentPercent, 25);
   });
 
   it('have of a minute what all of their lives had', () => {
@@ -214,7 +214,7 @@ describe('the machines of a night', () => {
     book.hear(word('low', 400, 1, [minute(2, 60)]), 400);
     book.hear(word('high', 140, 1, [minute(2, 20)]), 140);
     book.hear(word('high', 400, 165, [minute(2, 15, 50)]), 400);
-    const [, high] = book.night().machines ?? [];
+    const [, high] = book.observation().machines ?? [];
     assert.deepEqual(high.missing, [{ fromMinute: 2, endMinute: 3, seconds: 25 }]);
     // (20·100 + 15·50) of 60·100
     assert.equal(high.minutes[0].presentPercent, 45.83);
@@ -222,7 +222,7 @@ describe('the machines of a night', () => {
 
   it('count no loss for a minute that is not over, nor for packets that no machine has', () => {
     const book = new MachinesBook(0);
-    const missing = () => book.night().machines?.[1].missing;
+    const missing = () => book.observation().machines?.[1].missing;
     book.hear(word('low', 185, 1, [minute(1, 60), minute(2, 60), minute(3, 5)]), 185);
     book.hear(word('high', 183, 1, [minute(1, 60), minute(2, 58)]), 183);
     assert.deepEqual(missing(), []);

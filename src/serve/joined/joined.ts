@@ -4,7 +4,7 @@ import { parseInstant } from '../../core/instant.js';
 import type { Fault } from '../alarms.js';
 import type { CommandName } from '../commands.js';
 import type { Frame } from '../film.js';
-import type { MachineRow, MachineWord, NightView, PlanView, Status } from '../messages.js';
+import type { MachineRow, MachineWord, ObservationView, PlanView, Status } from '../messages.js';
 import { Combiner } from './combine.js';
 import { MachinesBook, type Changed } from './machines-book.js';
 import { decodePart } from './part.js';
@@ -13,7 +13,7 @@ import { decodePart } from './part.js';
 export interface Joined {
   status(own: Status): Status;
   plan(): PlanView | undefined;
-  night(): NightView;
+  observation(): ObservationView;
   machines(): readonly MachineRow[];
   faults(): readonly Fault[];
   /** For all machines, or for none. */
@@ -44,7 +44,7 @@ interface TogetherSettings {
 export interface MachineBook {
   readonly machine: string;
   readonly startedUnixS: number;
-  readonly minutes: NightView['minutes'];
+  readonly minutes: ObservationView['minutes'];
   readonly plan?: PlanView;
 }
 
@@ -94,8 +94,8 @@ export class Together implements Joined {
     return this.book.faults(nowS(), this.combiner.troubleOf);
   }
 
-  night(): NightView {
-    return this.book.night();
+  observation(): ObservationView {
+    return this.book.observation();
   }
 
   /** The channels of all machines, in order; for differing values, those of the first. */
@@ -130,7 +130,7 @@ export class Together implements Joined {
       .at(-1);
     const word =
       rows.length === 0
-        ? `No machine of ${this.settings.night} was heard yet`
+        ? `No machine of ${this.settings.night} has been received from yet`
         : own.alarms.alarms + own.alarms.warnings > 0
           ? `${there.length} of ${rows.length} machines are there`
           : state === 'observing'

@@ -1,7 +1,7 @@
 /** The machines of an observation on one page: connected or absent, since when, and the minutes of each. */
 import { formatSeconds } from '../../core/units.js';
 import type { Fault } from '../alarms.js';
-import type { MachineRow, MachineWord, MinuteView, MissingMinutes, NightView } from '../messages.js';
+import type { MachineRow, MachineWord, MinuteView, MissingMinutes, ObservationView } from '../messages.js';
 
 /** Machines send a message every second: one that is silent for this long counts as absent. */
 const AWAY_S = 3.5;
@@ -155,7 +155,7 @@ export class MachinesBook {
     );
   }
 
-  night(): NightView {
+  observation(): ObservationView {
     const all = new Map([...this.known].map(([machine, { lives }]) => [machine, added([...lives.values()])]));
     /** For each minute, the entry of the machine with the most data. */
     const most = new Map<number, MinuteView>();
@@ -173,7 +173,7 @@ export class MachinesBook {
         };
         return {
           machine,
-          minutes: sorted.map((one) => ofTheNight(one, minutes.get(one.minute), missingS(one))),
+          minutes: sorted.map((one) => ofAll(one, minutes.get(one.minute), missingS(one))),
           missing: stretches(sorted, missingS),
         };
       }),
@@ -210,7 +210,7 @@ export class MachinesBook {
 }
 
 /** A machine's minute as a fraction of the observation's. */
-function ofTheNight(
+function ofAll(
   { minute, seconds }: MinuteView,
   own: MinuteView | undefined,
   missingS: number,

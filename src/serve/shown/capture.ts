@@ -3,7 +3,7 @@ import type { Backend } from '../../backend/backend.js';
 import {
   openLiveInput,
   planLive,
-  runNight,
+  runEpochs,
   steeringOf,
   telescopeOf,
   type LiveSettings,
@@ -33,7 +33,7 @@ export async function showCapture(
   observation: Observation,
   backend: Backend,
 ): Promise<void> {
-  await runNight({
+  await runEpochs({
     input: watchInput(input, page.state),
     onEvent: () => undefined,
     watcher: {

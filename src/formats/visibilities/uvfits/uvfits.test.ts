@@ -279,7 +279,7 @@ describe('UVFITS', () => {
 
   it('leaves a readable file with every finished integration when it is cut off', async () => {
     const of = header(telescope([station('a', 0, 0, 0), station('b', 30, 5, 1)]), [1.5e8]);
-    const writer = await createUvfits(join(folder, 'night.uvfits'), of);
+    const writer = await createUvfits(join(folder, 'run.uvfits'), of);
     const integrations = [1, 2, 3].map((k) => ({
       ...randomIntegration(of, k),
       start: addSeconds(start, 2 * k),

@@ -17,13 +17,13 @@ const IMAGE = 'Corella-Image';
 const PIECE = 'Corella-Piece';
 const MOST_PIECES = 1024;
 
-const imageSubject = (night: string, machine: string): string =>
-  `corella.${subjectWord(night)}.image.${machine === '*' ? '*' : subjectWord(machine)}`;
-const healthSubject = (night: string): string => `corella.${subjectWord(night)}.health.*`;
-const bookSubject = (night: string): string => `corella.${subjectWord(night)}.book`;
+const imageSubject = (observation: string, machine: string): string =>
+  `corella.${subjectWord(observation)}.image.${machine === '*' ? '*' : subjectWord(machine)}`;
+const healthSubject = (observation: string): string => `corella.${subjectWord(observation)}.health.*`;
+const bookSubject = (observation: string): string => `corella.${subjectWord(observation)}.book`;
 
 /** Publishes an image; it is not kept if the server is away. */
-export function tellImage(queue: Queue, night: string, machine: string, bytes: Uint8Array): void {
+export function tellImage(queue: Queue, observation: string, machine: string, bytes: Uint8Array): void {
   const { connection } = queue;
   if (!queue.isUp()) return;
   const id = randomUUID();
@@ -32,7 +32,7 @@ export function tellImage(queue: Queue, night: string, machine: string, bytes: U
     const head = nats().headers();
     head.set(IMAGE, id);
     head.set(PIECE, `${n}/${pieces}`);
-    connection.publish(imageSubject(night, machine), bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES), {
+    connection.publish(imageSubject(observation, machine), bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES), {
       headers: head,
     });
   }
@@ -54,11 +54,11 @@ export type Book = z.infer<typeof bookSchema>;
 /** Answers requests for this machine's state; returns the function that stops it. */
 export function answerBook(
   { connection }: Queue,
-  night: string,
+  observation: string,
   book: () => Book,
   proofs: Proofs,
 ): () => void {
-  const subscription = connection.subscribe(bookSubject(night), {
+  const subscription = connection.subscribe(bookSubject(observation), {
     callback: (_, message) => {
       if (!message.reply || connection.isClosed()) return;
       const text = JSON.stringify(book());
@@ -70,7 +70,7 @@ export function answerBook(
   };
 }
 
-interface NightListener {
+interface MachineListener {
   readonly health?: (health: Health) => void;
   readonly image?: (bytes: Uint8Array) => void;
   readonly book?: (book: Book) => void;
@@ -79,7 +79,7 @@ interface NightListener {
   readonly refused?: (machine: string, why: string) => void;
 }
 
-interface NightEars {
+interface MachineListening {
   /** Asks all machines for their state; answers come one by one. */
   ask(): void;
   end(): void;
@@ -107,14 +107,14 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
 }
 
 /** Subscribes to those messages of an observation's machines that have a callback in `listener`. */
-export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
+export function listenToNight({ connection }: Queue, observation: string, listener: MachineListener): MachineListening {
   const pieces = gathering();
   const inbox = nats().createInbox();
   const { health, image, book, proofs, refused } = listener;
   const subscriptions = [
     ...(health
       ? [
-          connection.subscribe(healthSubject(night), {
+          connection.subscribe(healthSubject(observation), {
             callback: (_, message) => {
               const checked = healthSchema.safeParse(jsonOf(message));
               if (checked.success) health(checked.data);
@@ -136,12 +136,12 @@ export function listenToNight({ connection }: Queue, night: string, listener: Ni
         ]
       : []),
     ...(image
-      ? [connection.subscribe(imageSubject(night, '*'), { callback: (_, message) => { pieces(message, image) } })] // prettier-ignore
+      ? [connection.subscribe(imageSubject(observation, '*'), { callback: (_, message) => { pieces(message, image) } })] // prettier-ignore
       : []),
   ];
   return {
     ask: () => {
-      if (!connection.isClosed()) connection.publish(bookSubject(night), '', { reply: inbox });
+      if (!connection.isClosed()) connection.publish(bookSubject(observation), '', { reply: inbox });
     },
     end: () => {
       if (!connection.isClosed()) for (const one of subscriptions) one.unsubscribe();

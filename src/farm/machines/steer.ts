@@ -55,12 +55,12 @@ interface Steered {
   run(command: string, body: unknown, who: string): Promise<Holds>;
 }
 
-const subjectOf = (night: string): string => `corella.${subjectWord(night)}.steer`;
+const subjectOf = (observation: string): string => `corella.${subjectWord(observation)}.steer`;
 
 /** Answers both rounds; returns the function that stops it. */
 export function answerSteering(
   { connection }: Queue,
-  night: string,
+  observation: string,
   machine: string,
   steered: Steered,
 ): () => void {
@@ -86,7 +86,7 @@ export function answerSteering(
     const holds = await steered.run(one.command, one.body, one.who);
     return { machine, isReady: true, from: holds.from, fromTick: holds.fromTick };
   };
-  const subscription = connection.subscribe(subjectOf(night), {
+  const subscription = connection.subscribe(subjectOf(observation), {
     callback: (_, message) => {
       const call = callSchema.safeParse(jsonOf(message));
       if (!call.success) return;
@@ -106,7 +106,7 @@ export function answerSteering(
 }
 
 interface Round {
-  readonly night: string;
+  readonly observation: string;
   readonly proofs: Proofs;
   readonly machines: readonly string[];
 }
@@ -114,7 +114,7 @@ interface Round {
 /** One round, until all have answered or the time is over. Without the token a machine can only refuse. */
 async function round(
   { connection }: Queue,
-  { night, proofs, machines }: Round,
+  { observation, proofs, machines }: Round,
   call: z.infer<typeof callSchema>,
 ): Promise<Map<string, SteerAnswer>> {
   const answers = new Map<string, SteerAnswer>();
@@ -133,7 +133,7 @@ async function round(
       if (machines.every((one) => answers.has(one))) done.abort();
     },
   });
-  const [subject, text] = [subjectOf(night), JSON.stringify(call)];
+  const [subject, text] = [subjectOf(observation), JSON.stringify(call)];
   connection.publish(subject, text, { reply: inbox, headers: proofs.headersFor(subject, text) });
   await sleep(ANSWER_MS, done.signal);
   subscription.unsubscribe();
@@ -151,7 +151,7 @@ interface SteerRequest {
 }
 
 /** Steers all machines. Refused if one cannot or does not answer; then no machine has changed anything. */
-export async function steerAll(queue: Queue, night: string, request: SteerRequest): Promise<SteerAnswer[]> {
+export async function steerAll(queue: Queue, observation: string, request: SteerRequest): Promise<SteerAnswer[]> {
   const { command, who, machines, token } = request;
   if (token === undefined)
     refuse(
@@ -160,13 +160,13 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
       'give `page-token-file`, the file that each machine has as page.token-file',
     );
   if (machines.length === 0)
-    refuse(night, 'no machine of this night was heard', 'check the name and the server');
+    refuse(observation, 'no machine of this observation answered', 'check the name and the server');
   const aheadS = Date.now() / 1000 + AHEAD_S;
   const from = formatInstant({ unixSeconds: Math.floor(aheadS), fraction: aheadS % 1 }, 6);
   const id = randomUUID();
   // Values in the body itself take precedence; `stop` has no instant.
   const body = command === 'stop' || 'from' in request.body ? request.body : { ...request.body, from };
-  const all = { night, machines, proofs: new Proofs(token) };
+  const all = { observation, machines, proofs: new Proofs(token) };
   const abort = (): Promise<unknown> =>
     round(queue, { ...all, machines: [] }, { round: 'abort', id }).catch(() => undefined);
   const ready = await round(queue, all, { round: 'prepare', id, command, body: { ...body }, who });
@@ -177,7 +177,7 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
   if (unable.length > 0) {
     await abort();
     refuse(
-      night,
+      observation,
       `nothing was changed; ${unable.join('; ')}`,
       'put that right, or name the machines with --machines',
     );
@@ -186,7 +186,7 @@ export async function steerAll(queue: Queue, night: string, request: SteerReques
   if (moments.size > 1) {
     await abort();
     refuse(
-      night,
+      observation,
       `nothing was changed; it would hold from ${[...moments].join(' and ')} on different machines`,
       'start all with products.visibilities.align: utc and the same products.visibilities.integration',
     );

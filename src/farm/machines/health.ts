@@ -37,15 +37,15 @@ export type Health = z.infer<typeof healthSchema>;
 const EVERY_MS = 1000;
 /** One word of a NATS subject. */
 export const subjectWord = (name: string): string => name.replaceAll(/[^\w-]/g, '_');
-const subjectOf = (night: string, machine = '*'): string =>
-  `corella.${subjectWord(night)}.health.${machine === '*' ? '*' : subjectWord(machine)}`;
+const subjectOf = (observation: string, machine = '*'): string =>
+  `corella.${subjectWord(observation)}.health.${machine === '*' ? '*' : subjectWord(machine)}`;
 
 /** Publishes it every second; returns the function that stops it. The observation continues without a server. */
-export function tellHealth(queue: Queue, night: string, health: () => Health): () => void {
+export function tellHealth(queue: Queue, observation: string, health: () => Health): () => void {
   const tell = (): void => {
     if (!queue.isUp()) return;
     const now = health();
-    queue.connection.publish(subjectOf(night, now.machine), JSON.stringify(now));
+    queue.connection.publish(subjectOf(observation, now.machine), JSON.stringify(now));
   };
   tell();
   const timer = setInterval(tell, EVERY_MS);
@@ -55,9 +55,9 @@ export function tellHealth(queue: Queue, night: string, health: () => Health): (
 }
 
 /** The latest message from every machine that publishes within a while. */
-export async function hearHealth({ connection }: Queue, night: string): Promise<Health[]> {
+export async function hearHealth({ connection }: Queue, observation: string): Promise<Health[]> {
   const heard = new Map<string, Health>();
-  const subscription = connection.subscribe(subjectOf(night), {
+  const subscription = connection.subscribe(subjectOf(observation), {
     callback: (_, message) => {
       const checked = healthSchema.safeParse(jsonOf(message));
       if (checked.success) heard.set(checked.data.machine, checked.data);

@@ -1,6 +1,6 @@
 /** Summary of a run: the minutes received and written, with their fraction of samples; files and stream epochs. */
 import type { FileEvent } from '../live/index.js';
-import type { NightView } from './messages.js';
+import type { ObservationView } from './messages.js';
 
 interface Minute {
   integrations: number;
@@ -13,7 +13,7 @@ interface Minute {
 const MOST_MINUTES = 2880;
 const MOST_FILES = 1000;
 
-export class NightBook {
+export class MinutesBook {
   private readonly minutes = new Map<number, Minute>();
   private readonly files = new Map<string, { integrations: number; state: string }>();
   private readonly sessions: { readonly session: number; readonly start: string }[] = [];
@@ -72,7 +72,7 @@ export class NightBook {
     return this.files.size;
   }
 
-  view(): NightView {
+  view(): ObservationView {
     return {
       startedUnixS: this.startedUnixS,
       minutes: [...this.minutes].map(([minute, { integrations, seconds, present, written }]) => ({

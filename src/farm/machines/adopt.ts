@@ -70,14 +70,14 @@ export function commandsBetween(
 /** Begins as soon as there is something to steer. */
 export function adoptNight(
   queue: Queue,
-  night: string,
+  observation: string,
   machine: string,
   page: Adopter,
   proofs: Proofs,
   say: (line: string) => void,
 ): Adoption {
   const books = new Map<string, Book>();
-  const ears = listenToNight(queue, night, {
+  const ears = listenToNight(queue, observation, {
     book: (book) => {
       books.set(book.machine, book);
     },

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { speadFeng } from '../../dist/packets/spead/feng.js';
 import { buildFrame } from '../../dist/packets/udp.js';
-import { nightPlan, SLOTS_PER_BLOCK } from './plan.js';
+import { runPlan, SLOTS_PER_BLOCK } from './plan.js';
 
 const [path, count] = process.argv.slice(2);
 const blocks = Number(count);
@@ -14,9 +14,9 @@ const RECORD = 16;
 /** Bytes before SPEAD's words: record, Ethernet, IP, UDP. */
 const BEFORE = RECORD + 14 + 20 + 8;
 const TIMESTAMP_WORD = 5;
-const frames = nightPlan.sources.map((_, sender) => {
-  const payload = Uint8Array.from({ length: nightPlan.cellBytes }, (_value, k) => (k * (7 + sender)) % 100);
-  const datagram = speadFeng.encode({ tick: 0n, sender, fragment: 0 }, payload, nightPlan);
+const frames = runPlan.sources.map((_, sender) => {
+  const payload = Uint8Array.from({ length: runPlan.cellBytes }, (_value, k) => (k * (7 + sender)) % 100);
+  const datagram = speadFeng.encode({ tick: 0n, sender, fragment: 0 }, payload, runPlan);
   return buildFrame(
     { source: { address: '10.0.0.1', port: 1 }, destination: { address: '10.0.0.2', port: 2 } },
     datagram,
@@ -36,7 +36,7 @@ for (let block = 0; block < blocks; block += BATCH) {
   const bytes = Buffer.alloc(slots * frames.length * size);
   let at = 0;
   for (let slot = 0; slot < slots; slot++) {
-    const tick = BigInt(block * SLOTS_PER_BLOCK + slot) * BigInt(nightPlan.ticksPerSlot);
+    const tick = BigInt(block * SLOTS_PER_BLOCK + slot) * BigInt(runPlan.ticksPerSlot);
     const seconds = Number(tick / 51_200n);
     for (const frame of frames) {
       bytes.writeUInt32LE(1_782_014_400 + seconds, at);

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import koffi from 'koffi';
 import { openBackend } from '../dist/backend/select.js';
 import { FilesByTime } from '../dist/live/files.js';
-import { runNight } from '../dist/live/night.js';
+import { runEpochs } from '../dist/live/run-epochs.js';
 import { receivePackets } from '../dist/receive/index.js';
 import { loadTelescope } from '../dist/telescope/load.js';
 import { selectStations } from '../dist/telescope/select.js';
-import { BLOCK_S, nightPlan, SLOTS_PER_BLOCK } from './night/plan.js';
+import { BLOCK_S, runPlan, SLOTS_PER_BLOCK } from './long-run/plan.js';
 import { option, startScript } from './processes.js';
 
 const HOURS = 8;
@@ -29,14 +29,14 @@ if (!globalThis.gc) {
 
 /** @type {(pad: number) => number} */
 const trim = koffi.load('libc.so.6').func('int malloc_trim(size_t pad)');
-const folder = mkdtempSync(join(tmpdir(), 'corella-night-'));
+const folder = mkdtempSync(join(tmpdir(), 'corella-long-run-'));
 const pipe = join(folder, 'packets.pcap');
 spawnSync('mkfifo', [pipe]);
-const sender = startScript('./night/sender.js', [pipe, String(blocks)]);
+const sender = startScript('./long-run/sender.js', [pipe, String(blocks)]);
 const backend = await openBackend('auto', { threads: 2 });
 const telescope = selectStations(await loadTelescope('lwasv'), 4);
 const reception = await receivePackets({
-  stream: nightPlan,
+  stream: runPlan,
   from: { capture: pipe },
   epoch: { from: 'operator', at: { unixSeconds: 1_782_014_400, fraction: 0 } },
   band: {
@@ -96,7 +96,7 @@ const tell = () => {
 };
 const files = new FilesByTime(
   {
-    path: join(folder, 'night.uvh5'),
+    path: join(folder, 'run.uvh5'),
     everyS: 600,
     values: 'sums',
     header: {
@@ -104,7 +104,7 @@ const files = new FilesByTime(
       polarisations: 2,
       frequenciesHz: Float64Array.of(58e6, 58.0064e6),
       channelWidthHz: 6400,
-      history: ['a compressed night'],
+      history: ['a compressed run'],
     },
   },
   ({ kind, path }) => {
@@ -112,7 +112,7 @@ const files = new FilesByTime(
     if (kind === 'closed') rmSync(path);
   },
 );
-const summary = await runNight({
+const summary = await runEpochs({
   input: { sessions: () => reception.sessions(), stop: () => undefined },
   prepare: () =>
     Promise.resolve({

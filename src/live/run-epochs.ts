@@ -21,10 +21,10 @@ import type { CardAccount } from '../backend/cuda/meter.js';
 import { spectraOfFront } from '../compose/index.js';
 import { runSession } from './chain.js';
 import { frontOf } from './front.js';
-import type { NightFiles } from './file-task.js';
+import type { LiveFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
 import { SendersClock, seenSource } from './seen.js';
-import type { NightWatcher } from './watcher.js';
+import type { LiveWatcher } from './watcher.js';
 import type { LatestPicture } from './pictures.js';
 import type { LiveSettings } from './settings.js';
 
@@ -53,9 +53,9 @@ export type NightEvent =
   | ({ readonly kind: 'file' } & Omit<FileEvent, 'kind'> & { readonly what: FileEvent['kind'] });
 
 /** Made when the first samples arrive; all stream epochs of a run have one shape. */
-export interface NightProducts {
+export interface RunProducts {
   readonly live: LiveSettings;
-  readonly files?: NightFiles;
+  readonly files?: LiveFiles;
   readonly picture?: LatestPicture;
   /** The number of images left out because packets waited. */
   readonly late?: () => number;
@@ -63,9 +63,9 @@ export interface NightProducts {
   readonly written?: () => readonly string[];
 }
 
-interface NightSettings {
+interface RunInput {
   readonly input: LiveInput;
-  readonly prepare: (source: Source) => Promise<NightProducts>;
+  readonly prepare: (source: Source) => Promise<RunProducts>;
   /** Ends after this much data. */
   readonly forS?: number;
   /** Only data from then on. */
@@ -74,7 +74,7 @@ interface NightSettings {
   readonly end?: Instant;
   readonly onEvent: (event: NightEvent) => void;
   /** Receives the data themselves: a page. */
-  readonly watcher?: NightWatcher;
+  readonly watcher?: LiveWatcher;
 }
 
 export interface NightSummary extends Account {
@@ -105,10 +105,10 @@ const now = (): Instant => ({
 /** Number of ages kept, however long the run. */
 const AGES = 4096;
 
-export async function runNight(settings: NightSettings): Promise<NightSummary> {
+export async function runEpochs(settings: RunInput): Promise<NightSummary> {
   const { input, forS, onEvent, watcher } = settings;
   let fileNumber = 0;
-  let products: NightProducts | undefined;
+  let products: RunProducts | undefined;
   let card: CardAccount | undefined;
   const use = machineUse();
   const ages: number[] = [];
@@ -124,7 +124,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     aged: 0,
     mostAgeS: 0,
   };
-  const prepared = async (source: Source): Promise<NightProducts> => {
+  const prepared = async (source: Source): Promise<RunProducts> => {
     const made = await settings.prepare(source);
     if (made.live.backend.kind === 'cuda') made.live.backend.meter.begin();
     return made;
@@ -256,7 +256,7 @@ export function machineUse(): () => Pick<NightSummary, 'wallS' | 'eventLoopMs' |
 /** Complete files may be moved during a run: missing files are reported and not listed as products. */
 async function stillThere(
   paths: readonly string[],
-  onEvent: NightSettings['onEvent'],
+  onEvent: RunInput['onEvent'],
 ): Promise<readonly string[]> {
   const found = await Promise.all(
     paths.map((path) =>
@@ -283,7 +283,7 @@ export const spectrumRateOf = (source: Source, live: LiveSettings): number =>
 function lookAtRounding(
   source: Source,
   live: LiveSettings,
-  onEvent: NightSettings['onEvent'],
+  onEvent: RunInput['onEvent'],
 ): ((integration: Integration) => 'reported' | 'fine') | undefined {
   const front = frontOf(source, live);
   const { type } = spectraOfFront(front);

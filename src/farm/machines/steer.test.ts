@@ -15,7 +15,7 @@ const holds = { from: '2026-06-21T04:00:00Z', fromTick: '1' };
 function machinesOn(bus: ReturnType<typeof openBus>, names: readonly string[], token = TOKEN) {
   const done: string[] = [];
   for (const name of names)
-    answerSteering(bus.queue, 'night', name, {
+    answerSteering(bus.queue, 'observation', name, {
       proofs: new Proofs(token),
       rehearse: () => Promise.resolve(holds),
       run: (command, _, who) => {
@@ -35,7 +35,7 @@ describe('steering over NATS', () => {
   it('is done by whoever has the token', async () => {
     const bus = openBus();
     const done = machinesOn(bus, ['low', 'high']);
-    const answers = await steerAll(bus.queue, 'night', { ...stop, token: TOKEN });
+    const answers = await steerAll(bus.queue, 'observation', { ...stop, token: TOKEN });
     assert.deepEqual(done.sort(), ['high: stop by anna', 'low: stop by anna']);
     assert.deepEqual(answers.map(({ machine, isReady }) => [machine, isReady]), [['low', true], ['high', true]]); // prettier-ignore
     // The token itself is in no message.
@@ -50,7 +50,7 @@ describe('steering over NATS', () => {
     const bus = openBus();
     const done = machinesOn(bus, ['low']);
     const say = (call: object): void => {
-      bus.queue.connection.publish('corella.night.steer', JSON.stringify(call), { reply: 'inbox' });
+      bus.queue.connection.publish('corella.observation.steer', JSON.stringify(call), { reply: 'inbox' });
     };
     say({ round: 'prepare', id: 'x', command: 'stop', body: {}, who: 'anna' });
     await settled();
@@ -64,7 +64,7 @@ describe('steering over NATS', () => {
     const bus = openBus();
     const done = [machinesOn(bus, ['low']), machinesOn(bus, ['high'], OTHER)];
     const steer = (token: string | undefined) =>
-      steerAll(bus.queue, 'night', { ...stop, ...(token !== undefined && { token }) });
+      steerAll(bus.queue, 'observation', { ...stop, ...(token !== undefined && { token }) });
     await assert.rejects(steer('yet-another-token'), /nothing was changed; low: .*another token.*; high: .*another token/); // prettier-ignore
     await assert.rejects(steer(TOKEN), /nothing was changed; high: .*another token/);
     await assert.rejects(steer(undefined), /needs the token.*`page-token-file`/);
@@ -74,9 +74,9 @@ describe('steering over NATS', () => {
   it('is done once: what was sent cannot be sent again, nor changed, nor kept for later', async () => {
     const bus = openBus();
     const done = machinesOn(bus, ['low']);
-    await steerAll(bus.queue, 'night', { ...stop, machines: ['low'], token: TOKEN });
+    await steerAll(bus.queue, 'observation', { ...stop, machines: ['low'], token: TOKEN });
     assert.equal(done.length, 1);
-    const calls = bus.seen.filter(({ subject }) => subject === 'corella.night.steer');
+    const calls = bus.seen.filter(({ subject }) => subject === 'corella.observation.steer');
     assert.equal(calls.length, 2);
     for (const change of ['', ' ']) {
       for (const { subject, text, headers: head } of calls)
@@ -95,33 +95,33 @@ describe('steering over NATS', () => {
   it('does not believe answers in the name of a machine', async () => {
     const bus = openBus();
     // Answers for a machine that does not exist.
-    bus.queue.connection.subscribe('corella.night.steer', {
+    bus.queue.connection.subscribe('corella.observation.steer', {
       callback: (_, message) => {
         message.respond(JSON.stringify({ machine: 'low', isReady: true, ...holds }));
       },
     });
     await assert.rejects(
-      steerAll(bus.queue, 'night', { ...stop, machines: ['low'], token: TOKEN }),
+      steerAll(bus.queue, 'observation', { ...stop, machines: ['low'], token: TOKEN }),
       /nothing was changed; low: no answer/,
     );
   });
 });
 
-describe('what a machine tells another that joins', () => {
+describe('the state that a machine sends to another that joins', () => {
   it('is believed with the token alone', async () => {
     const bus = openBus();
     const book = (machine: string): Book => ({ machine, startedUnixS: 1, minutes: [] });
     const ends = [
-      answerBook(bus.queue, 'night', () => book('low'), new Proofs(TOKEN)),
-      answerBook(bus.queue, 'night', () => book('forged'), new Proofs(OTHER)),
+      answerBook(bus.queue, 'observation', () => book('low'), new Proofs(TOKEN)),
+      answerBook(bus.queue, 'observation', () => book('forged'), new Proofs(OTHER)),
     ];
-    bus.queue.connection.subscribe('corella.night.book', {
+    bus.queue.connection.subscribe('corella.observation.book', {
       callback: (_, message) => {
         message.respond(JSON.stringify(book('plain')));
       },
     });
     const [believed, refused]: [string[], string[]] = [[], []];
-    const ears = listenToNight(bus.queue, 'night', {
+    const ears = listenToNight(bus.queue, 'observation', {
       proofs: new Proofs(TOKEN),
       book: ({ machine }) => believed.push(machine),
       refused: (machine) => refused.push(machine),

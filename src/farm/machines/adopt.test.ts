@@ -8,7 +8,7 @@ const state = (flagged: number[] = [], integrationS = 1, recording = true) => ({
   recording,
 });
 
-describe('a machine that joins a night late', () => {
+describe('a machine that joins an observation late', () => {
   it('does what the others were sent meanwhile, and nothing else', () => {
     assert.deepEqual(commandsBetween(state([1, 2]), state([1, 2])), []);
     assert.deepEqual(commandsBetween(state([2]), state([3, 4], 5, false)), [

@@ -20,7 +20,7 @@ const freeUdpPort = () =>
   });
 
 /**
- * @typedef {object} Night
+ * @typedef {object} Observation
  * @property {string} url
  * @property {string} token
  * @property {number} port of its packets
@@ -38,9 +38,9 @@ const freeUdpPort = () =>
 
 /**
  * @param {{ send: readonly string[], live: readonly string[] }} words options of each, except ports and page
- * @returns {Promise<Night>}
+ * @returns {Promise<Observation>}
  */
-export async function openNight(words) {
+export async function openObservation(words) {
   const folder = mkdtempSync(join(tmpdir(), 'corella-page-'));
   const port = await freeUdpPort();
   const sender = startCorella(folder, ['send', ...words.send, '--to', `127.0.0.1:${port}`]);
@@ -105,5 +105,5 @@ export const VIEWS = /** @type {const} */ ([
   ['beams', 'corella-beams canvas.heat, corella-beams .empty'],
   ['gains', 'corella-gains .figure'],
   ['chain', 'corella-chain .meter'],
-  ['night', 'corella-night .coverage i'],
+  ['observation', 'corella-observation .coverage i'],
 ]);

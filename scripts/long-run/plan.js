@@ -5,7 +5,7 @@ import { speadFeng } from '../../dist/packets/spead/feng.js';
 const SPECTRUM_RATE_HZ = 6400;
 const TICKS = 8;
 export const SLOTS_PER_BLOCK = 4;
-export const nightPlan = speadFeng.plan({
+export const runPlan = speadFeng.plan({
   antennas: [0, 1, 2, 3],
   firstChannel: 0,
   channelsPerHeap: 2,

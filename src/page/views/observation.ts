@@ -1,6 +1,6 @@
-/** Night: summary of the run. Minutes received and written, files, sessions, the journal; and controls. */
+/** Observation: minutes received and written, files, stream epochs, the journal; and controls. */
 import { html, nothing } from 'lit';
-import type { JournalEntry, NightView, PlanView, Status } from '../../serve/messages.js';
+import type { JournalEntry, ObservationView, PlanView, Status } from '../../serve/messages.js';
 import { clock, count, fixed, moment, seconds } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
@@ -12,14 +12,14 @@ const fileStates: Readonly<Partial<Record<string, string>>> = {
   moved: 'was moved away',
 };
 
-class Night extends View {
-  private night: NightView | undefined;
+class Observation extends View {
+  private observation: ObservationView | undefined;
   private entries: readonly JournalEntry[] = [];
   private status: Status | undefined;
   private plan: PlanView | undefined;
 
   protected override begin(): void {
-    this.hear('night', (night) => (this.night = night));
+    this.hear('observation', (observation) => (this.observation = observation));
     this.hear('journal', (entries) => (this.entries = entries));
     this.hear('status', (status) => (this.status = status));
     this.hear('plan', (plan) => (this.plan = plan));
@@ -32,7 +32,7 @@ class Night extends View {
   }
 
   /** For each machine, the data that only other machines have. */
-  private missing({ machines = [] }: NightView) {
+  private missing({ machines = [] }: ObservationView) {
     if (machines.length === 0) return nothing;
     const lines = machines.flatMap(({ machine, missing }) =>
       missing.map(({ fromMinute, endMinute, seconds: lost }) => ({ machine, fromMinute, endMinute, lost })),
@@ -59,7 +59,7 @@ class Night extends View {
       }`;
   }
 
-  private coverage({ minutes }: Pick<NightView, 'minutes'>, legend: 'with its legend' | 'bare') {
+  private coverage({ minutes }: Pick<ObservationView, 'minutes'>, legend: 'with its legend' | 'bare') {
     if (minutes.length === 0) return html`<p class="dim">No integration yet.</p>`;
     const [first, last] = [minutes[0].minute, minutes[minutes.length - 1].minute];
     const known = new Map(minutes.map((one) => [one.minute, one]));
@@ -68,7 +68,7 @@ class Night extends View {
       { length: Math.floor(last / 60) - Math.floor(first / 60) + 1 },
       (_, k) => Math.floor(first / 60) + k,
     ).slice(-24);
-    return html`<div class="coverage" role="img" aria-label="Minutes that were seen and written">
+    return html`<div class="coverage" role="img" aria-label="Minutes that were received and written">
         ${hours.map(
           (hour) =>
             html`<div>
@@ -89,7 +89,7 @@ class Night extends View {
           ? nothing
           : html`<ul class="legend">
               <li><i class="full written"></i> whole and written</li>
-              <li><i class="full"></i> seen, not written</li>
+              <li><i class="full"></i> received, not written</li>
               <li><i class="fair written"></i> below 99 %</li>
               <li><i class="poor written"></i> below 90 % of the samples</li>
             </ul>`
@@ -103,11 +103,11 @@ class Night extends View {
     const end = html`<button
       class="danger"
       @click=${() => {
-        if (confirm('End the night? What has come is worked through and the files are closed.'))
+        if (confirm('End the observation? What has come is worked through and the files are closed.'))
           void steer('stop', {});
       }}
     >
-      End the night
+      End the observation
     </button>`;
     const capture = html`<form
       class="tools"
@@ -155,19 +155,19 @@ class Night extends View {
       </form>
       ${status.machines === undefined ? capture : nothing}
       <p class="tools">
-        ${status.recording.state === 'none' ? html`<span class="dim">No files: start with -o night.uvh5.</span>` : html`<button @click=${() => void steer('recording', { do: isOn ? 'stop' : 'start' })}>${isOn ? 'Recording off' : 'Recording on'}</button>`}
+        ${status.recording.state === 'none' ? html`<span class="dim">No files: start with -o observation.uvh5.</span>` : html`<button @click=${() => void steer('recording', { do: isOn ? 'stop' : 'start' })}>${isOn ? 'Recording off' : 'Recording on'}</button>`}
         ${end}
       </p>
     </div>`;
   }
 
   protected override render() {
-    const { night } = this;
-    if (!night) return html`<p class="empty">No data yet.</p>`;
+    const { observation } = this;
+    if (!observation) return html`<p class="empty">No data yet.</p>`;
     return html`<div class="card">
         <h2>Minutes</h2>
-        ${this.coverage(night, 'with its legend')} ${this.missing(night)}
-        ${night.machines?.map(
+        ${this.coverage(observation, 'with its legend')} ${this.missing(observation)}
+        ${observation.machines?.map(
           (one) =>
             html`<h2>${one.machine}</h2>
               ${this.coverage(one, 'bare')}`,
@@ -176,10 +176,10 @@ class Night extends View {
       <div class="two">
         <div>
           ${this.helm()}
-          <div class="card scroll" ?hidden=${night.machines !== undefined}>
+          <div class="card scroll" ?hidden=${observation.machines !== undefined}>
             <h2>Files</h2>
             ${
-              night.files.length === 0
+              observation.files.length === 0
                 ? html`<p class="dim">None.</p>`
                 : html`<table>
                     <thead>
@@ -190,7 +190,7 @@ class Night extends View {
                       </tr>
                     </thead>
                     <tbody>
-                      ${[...night.files].reverse().map(
+                      ${[...observation.files].reverse().map(
                         ({ path, integrations, state }) =>
                           html`<tr>
                             <td>${path}</td>
@@ -201,10 +201,10 @@ class Night extends View {
                     </tbody>
                   </table>`
             }
-            <h2>Sessions</h2>
+            <h2>Stream epochs</h2>
             <table>
               <tbody>
-                ${night.sessions.map(
+                ${observation.sessions.map(
                   ({ session, start }) =>
                     html`<tr>
                       <td>${session}</td>
@@ -213,7 +213,7 @@ class Night extends View {
                 )}
               </tbody>
             </table>
-            <p class="dim">Since ${moment(night.startedUnixS)} UTC.</p>
+            <p class="dim">Since ${moment(observation.startedUnixS)} UTC.</p>
           </div>
         </div>
         <div class="card scroll tall">
@@ -229,4 +229,4 @@ class Night extends View {
       </div>`;
   }
 }
-customElements.define('corella-night', Night);
+customElements.define('corella-observation', Observation);
