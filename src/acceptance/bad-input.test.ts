@@ -117,7 +117,7 @@ describe('bad input', () => {
 
   it('sky for a plan that is not run, or not on a card', async () => {
     const plan = ['plan', '--backend', 'reference', '--seconds', '1s', '--quiet'] as const;
-    await refused(/--seconds: nothing is run; add --measure/, ...plan);
+    await refused(/--seconds: no kernel is run; add --measure/, ...plan);
     await refused(/--seconds: .* on a card, not on 'reference'; leave it out/, ...plan, '--measure');
   });
 
@@ -195,7 +195,7 @@ describe('bad input', () => {
     await refused(/does not say its sky frequency; give.* --frequency/, 'correlate', ...plain);
     const tuned = [...plain, '--frequency', '58MHz'] as const;
     await refused(/does not say when it was recorded; .* --start/, 'image', '--direct', ...tuned);
-    await refused(/plain binary says nothing of itself; .*--sample-type.*--inputs and --rate/, 'inspect', ...plain.slice(0, 3)); // prettier-ignore
+    await refused(/plain binary data have no header; .*--sample-type.*--inputs and --rate/, 'inspect', ...plain.slice(0, 3)); // prettier-ignore
     const { code, stdout } = await corella(folder, 'inspect', ...plain);
     assert.equal(code, 0);
     assert.match(stdout, /frequencies +−50 kHz to 50 kHz \(counted from 0: give --frequency for the sky\)/);
@@ -279,7 +279,7 @@ describe('bad input', () => {
     await refused(/'CygX' is not one we know/, 'image', 'sky.uvfits', '--sources', 'CygX', '-o', 'sky.fits', '--quiet'); // prettier-ignore
     const all = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '--flag', '1-7', '-o', 'flagged.uvfits'); // prettier-ignore
     assert.equal(all.code, 0, all.stderr);
-    await refused(/nothing is left of the data: every cross-correlation is flagged/, 'image', 'flagged.uvfits', '-o', 'sky.fits', '--quiet'); // prettier-ignore
+    await refused(/no data are left: every cross-correlation is flagged/, 'image', 'flagged.uvfits', '-o', 'sky.fits', '--quiet'); // prettier-ignore
   });
 
   it('a sky of which nothing is up, more than the disk holds, and options of another machine', async () => {

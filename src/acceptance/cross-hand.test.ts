@@ -128,6 +128,6 @@ describe('the phase between X and Y', () => {
     // A model with a tenth of the polarised flux does not fit this sky.
     const wrong = await corella('calibrate', 'sky.uvfits', ...SPOT, '--polarise', 'spot:0.05:0.06:0.01', '--cross-hand', 'model', '-o', 'x.json'); // prettier-ignore
     assert.equal(wrong.code, 1);
-    assert.match(wrong.stderr, /the cross hands are 10 times what the model says/);
+    assert.match(wrong.stderr, /the cross hands are 10 times the model's/);
   });
 });

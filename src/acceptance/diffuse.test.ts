@@ -194,7 +194,7 @@ describe('a diffuse sky', () => {
         /has no value within two cells of \d+ of \d+ cells/,
       ],
       ['odd.csv', 'ra_deg,dec_deg,kelvin\n0,0,100\n', /has the column 'kelvin'/],
-      ['lost.csv', 'ra_deg,temperature_k\n0,100\n', /does not say where its temperatures are/],
+      ['lost.csv', 'ra_deg,temperature_k\n0,100\n', /does not state where its temperatures are/],
     ] as const) {
       await writeFile(join(folder, name), text);
       assert.match((await calibrate('--diffuse', name)).stderr, reason);

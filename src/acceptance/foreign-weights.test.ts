@@ -61,7 +61,7 @@ void describe('weights that count no samples', () => {
     void it(`${name}: a sky turned by 40° is refused, the right one is not`, async () => {
       const wrong = await calibrate(name, model(40));
       assert.equal(wrong.code, 1, wrong.stdout);
-      assert.match(wrong.stderr, /the model explains \d+ % of the sky's power, noise taken away/);
+      assert.match(wrong.stderr, /the model explains \d+ % of the sky's power without noise/);
       const right = await calibrate(name, model(0), '--json');
       assert.equal(right.code, 0, right.stderr);
       const found = (JSON.parse(right.stdout) as { model: { unexplained: number } }).model;

@@ -33,7 +33,7 @@ it('a laboratory is correlated with --telescope none, and refused where the sky 
     const refused = await corellaHere(folder, ...words);
     assert.match(
       refused.stderr,
-      /does not say where its stations are; .*--telescope none where they are unknown/,
+      /does not state where its stations are; .*--telescope none where they are unknown/,
     );
     const made = await corellaHere(folder, ...words, '--telescope', 'none', '-o', 'bench.uvh5');
     assert.equal(made.code, 0, made.stderr);
@@ -54,7 +54,7 @@ it('a laboratory is correlated with --telescope none, and refused where the sky 
     ]) {
       const said = await corellaHere(folder, ...command);
       assert.equal(said.code, 1);
-      assert.match(said.stderr, /its stations all stand at one place/);
+      assert.match(said.stderr, / its stations are all at one place/);
     }
     const tracked = await corellaHere(
       folder,
@@ -66,7 +66,7 @@ it('a laboratory is correlated with --telescope none, and refused where the sky 
       '-o',
       't.uvh5',
     );
-    assert.match(tracked.stderr, /--track: its stations all stand at one place/);
+    assert.match(tracked.stderr, /--track:  its stations are all at one place/);
   }));
 
 it('a table of places on Earth stands for its telescope', () =>

@@ -125,10 +125,7 @@ describe('live ignores no option', () => {
     await refused('live sky.sigmf-meta --inputs 3 -o o.uvh5', /--inputs: is for streams/);
     await refused('live sky.sigmf-meta --epoch clock -o o.uvh5', /--epoch: is for packets/);
     await refused('live c.pcap -o o.uvh5', /is a capture of packets; name it with --from c\.pcap/);
-    await refused(
-      'live sky.sigmf-meta --listen 4399 -o o.uvh5',
-      /several things say where the samples come from/,
-    );
+    await refused('live sky.sigmf-meta --listen 4399 -o o.uvh5', /several sources of samples are given/);
     await refused(
       'live sky.sigmf-meta --telescope eda2 --channels 4 -o o.uvh5',
       /where eda2 has 256 stations/,

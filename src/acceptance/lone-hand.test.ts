@@ -91,6 +91,6 @@ void describe('one hand alone', () => {
   void it('XY alone is no image round the zenith', async () => {
     const { code, stderr } = await run('image XY.uvh5 -o none.fits --no-picture');
     assert.equal(code, 1);
-    assert.match(stderr, /nothing is left of the data: every cross-correlation is flagged, missing/);
+    assert.match(stderr, /no data are left: every cross-correlation is flagged, missing/);
   });
 });

@@ -93,11 +93,11 @@ describe('messages', () => {
     );
     await prints(
       'simulate --duration 10 ms -o x.sigmf-meta',
-      "simulate: 'ms' stands apart from its number; write 10ms",
+      "simulate: 'ms' is separated from its number; write 10ms",
     );
     await prints(
       'correlate --integration 10 ms t.sigmf-meta -o x.uvfits',
-      "correlate: 'ms' stands apart from its number; write 10ms",
+      "correlate: 'ms' is separated from its number; write 10ms",
     );
     await prints('simulate 10', "simulate: '10' is an unexpected argument; it takes options alone");
     await prints(

@@ -34,7 +34,7 @@ export function refuseOtherPrototype({ path, functions, command }: Built, protot
   if (built === wanted) return;
   const why =
     functions === undefined
-      ? 'nothing says what it offers'
+      ? 'it does not state what it offers'
       : built === undefined
         ? `it has no ${name}`
         : `its ${name} takes other arguments`;

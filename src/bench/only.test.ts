@@ -43,7 +43,7 @@ describe('cases picked by their parameters', () => {
     assert.deepEqual(pick('stations=256'), [['solve', [{ stations: 256 }]]]);
   });
 
-  it('are all of them where nothing is asked for', () => {
+  it('are all of them where no product is asked for', () => {
     assert.deepEqual(pickCases(kernels, new Map()), kernels);
     assert.deepEqual(pickCases([{ kernel: 'elsewhere', cases: [] }], parseOnly('taps=8')), []);
   });

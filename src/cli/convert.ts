@@ -56,7 +56,7 @@ export function registerConvert(program: Command): void {
       ],
       [
         'convert 1061315448.metafits observation.uvh5 --remove-cables',
-        'all MWA correlator files beside a metafits, joined; cable delays taken out',
+        'all MWA correlator files beside a metafits, joined; cable delays removed',
       ],
       [
         'convert visibilities.uvh5 cyga.uvfits --phase-centre CygA',

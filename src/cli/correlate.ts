@@ -80,7 +80,7 @@ export function registerCorrelate(program: Command): void {
         'correlate dishes.sigmf-meta --track CygA --integration 1s',
         'eight dishes over kilometres: delays and fringes follow the source',
       ],
-      ['correlate voltages.sigmf-meta --delays cables.json', 'cables of known lengths taken out'],
+      ['correlate voltages.sigmf-meta --delays cables.json', 'delays of cables of known lengths removed'],
       [
         'correlate voltages.sigmf-meta --kurtosis',
         'without interference, as far as it is no noise (docs/interference.md)',

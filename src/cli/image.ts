@@ -88,7 +88,7 @@ function registerVisibilities(program: Command, foreign: Command['options']): Co
       ],
       [
         'image visibilities.uvfits --gains gains.json --centre "Cyg A" --field 20 --weights briggs:0',
-        'a field of 20° round Cyg A, all integrations with their fringes stopped',
+        'a field of 20° around Cyg A, all integrations with their fringes stopped',
       ],
       [
         'image visibilities.uvfits --gains gains.json --centre "19h59m28.4s +40d44m02s" --cell 2arcmin --pixels 512 --clean',

@@ -72,14 +72,14 @@ export function registerInspect(program: Command): void {
       ['inspect visibilities.uvfits --json', 'the same for machines'],
       [
         'inspect voltages.sigmf-meta --picture block.png',
-        'what the first inputs heard: waterfalls, histograms',
+        'the signals of the first inputs: waterfalls, histograms',
       ],
       ['inspect visibilities.uvh5 --picture baselines.png', 'amplitude and phase of every pair'],
       [
         'inspect visibilities.uvh5 --baseline stand1,stand17 --picture pair.png',
         'one pair over time and frequency',
       ],
-      ['inspect visibilities.uvh5 --uv uv.png --map map.png', 'what the array samples, where it stands'],
+      ['inspect visibilities.uvh5 --uv uv.png --map map.png', 'UV coverage and a map of the array'],
       [
         'inspect drift.uvh5 --fringes fringes.png --fringe-of Sun',
         'a drift scan of a few dishes, the fringe of the Sun over it, baselines fitted',

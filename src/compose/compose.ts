@@ -96,7 +96,7 @@ interface Composition extends Closable {
 export function compose(observing: Observing, machine: readonly Backend[]): Promise<Composition> {
   const { products } = observing;
   const [backend] = machine;
-  if (products.length === 0) refuse('products', 'nothing is asked for', 'name a product');
+  if (products.length === 0) refuse('products', 'no product is asked for', 'name a product');
   const cuts = unionOf(products.map(({ clock }) => clock));
   return machine.length > 1
     ? onCards(observing, machine, cuts)

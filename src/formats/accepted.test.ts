@@ -89,7 +89,7 @@ describe('refused', () => {
       ...direction,
     ];
     writeFileSync(path('negative.uvfits'), foreignBytes({ ...least, axes: axes(1e6, -1e8) }));
-    await refused('negative.uvfits', /its first channel lies at -100000000 Hz/);
+    await refused('negative.uvfits', /its first channel is at -100000000 Hz/);
     const bytes = Buffer.from(foreignBytes(least));
     const at = bytes.indexOf('CRPIX4  ');
     bytes.write('CRPIX4  =               1.0E300'.padEnd(80), at);

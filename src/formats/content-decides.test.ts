@@ -127,6 +127,6 @@ describe('content decides', () => {
     const { telescope } = header;
     const off = { ...telescope, site: { ...telescope.site, latitudeDeg: 200 } };
     const path = await ours('off.uvh5', { ...header, telescope: off });
-    await assert.rejects(openFile(path), /its site lies at latitude 200°/);
+    await assert.rejects(openFile(path), /its site is at latitude 200°/);
   });
 });

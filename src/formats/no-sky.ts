@@ -40,13 +40,13 @@ function refuseHeader(path: string, header: VisibilityHeader): void {
   for (const { name, eastM, northM, upM } of telescope.stations) {
     const farM = Math.hypot(eastM, northM, upM);
     if (!(farM < FARTHEST_M))
-      refuse(path, `its antenna ${name} stands ${farM} m from the site`, 'correct its positions: metres');
+      refuse(path, `its antenna ${name} is ${farM} m from the site`, 'correct its positions: metres');
   }
   const { raDeg, decDeg } = phaseCentre;
   if (!(Math.abs(raDeg) <= 360))
-    refuse(path, `its phase centre lies at right ascension ${raDeg}°`, 'correct it: 0 to 360 degrees');
+    refuse(path, `its phase centre is at right ascension ${raDeg}°`, 'correct it: 0 to 360 degrees');
   if (!(Math.abs(decDeg) <= 90))
-    refuse(path, `its phase centre lies at declination ${decDeg}°`, 'correct it: −90 to 90 degrees');
+    refuse(path, `its phase centre is at declination ${decDeg}°`, 'correct it: −90 to 90 degrees');
   refuseBand(path, frequenciesHz, channelWidthHz, 'of the sky');
 }
 

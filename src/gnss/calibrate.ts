@@ -49,7 +49,7 @@ export async function calibrateByGnss(
   settings: GnssSettings,
 ): Promise<GnssCalibration> {
   const { path, sampleRateHz } = source;
-  refuseUnplaced(path, telescope, 'directions of satellites say nothing of them');
+  refuseUnplaced(path, telescope, 'directions of satellites do not determine them');
   const [lowHz, highHz] = bandOf(source);
   if (!(L1_HZ > lowHz && L1_HZ < highHz))
     refuse(

@@ -226,7 +226,7 @@ function checkDetermined(
   if (satellites < 2)
     refuse(
       'gnss',
-      'one satellite was found, and its direction is not known: it says nothing of the gains',
+      'one satellite was found, and its direction is not known: it does not determine the gains',
       'give its direction, or its orbit',
     );
   const heights = used.map((a) => positions[a].z);

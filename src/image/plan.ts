@@ -252,7 +252,7 @@ function checkKernels(kernelErrors: Float64Array, heights: 'project' | 'phase-ce
   if (percent <= 100 * WORST_KERNEL_ERROR) return;
   refuse(
     WHERE,
-    `the stations stand so far out of the plane across the phase centre that their gridding kernels are ${percent} % wrong`,
+    `the stations are so far from the plane across the phase centre that their gridding kernels are ${percent} % wrong`,
     'put the phase centre at the zenith, image a narrower field, or a larger products.images.kernel',
   );
 }

@@ -154,7 +154,7 @@ async function openStreams(
   const schemes = origins.map((origin) => parseStreamAddress(origin)?.scheme);
   if (schemes.includes('zmq'))
     say(
-      'ZeroMQ messages carry no counter: those lost on the way cannot be seen, and samples are taken to follow each other',
+      'ZeroMQ messages carry no counter: those lost on the way cannot be seen, and samples are assumed to be contiguous',
     );
   if (origins.length > 1)
     say(
@@ -170,7 +170,7 @@ async function openStreams(
         })
       : undefined;
   const source = await openSampleStream(streams, description, ({ kind, stream, seconds }) => {
-    if (kind === 'silent') say(`${stream}: nothing comes; waiting`);
+    if (kind === 'silent') say(`${stream}: no data; waiting`);
     else if (kind === 'again')
       say(`${stream}: samples again after ${formatSeconds(seconds)}, which are missing`);
     else say(`${stream}: at its end`);
@@ -211,7 +211,7 @@ export function telescopeOf(
   if (!telescope)
     throw new CorellaError({
       where: description,
-      what: 'does not say where its stations are',
+      what: 'does not state where its stations are',
       fix: 'give its telescope, or a JSON description of it',
     });
   const { inputs, polarisations } = source;

@@ -27,7 +27,7 @@ export function openKraken(
   const { host, port, version } = address;
   if (version === 2)
     say(
-      'this version of the protocol has no counter: lost packets cannot be seen, and samples are taken to follow each other',
+      'this version of the protocol has no counter: lost packets cannot be seen, and samples are assumed to be contiguous',
     );
   return {
     description: `KrakenSDR at ${host}:${port}, version ${version}`,

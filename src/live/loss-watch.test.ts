@@ -89,7 +89,7 @@ describe('losses of a run', () => {
 
   it('name the sender that has gone, and none where all lose alike', () => {
     assert.deepEqual(said([WHOLE, WHOLE, { placed: [0, 1000], missing: [1000, 0] }])[2], [
-      '50 % of packets missing in 10.0 s: nothing comes from st0',
+      '50 % of packets missing in 10.0 s: no packets from st0',
     ]);
     const three = { placed: [1000, 1000, 1000] };
     assert.deepEqual(said([three, three, { placed: [980, 980, 980], missing: [20, 20, 20] }])[2], [

@@ -132,7 +132,5 @@ function worstSince(now: ReceiveAccount, before: ReceiveAccount): string {
   const all = lost.reduce((sum, { missing }) => sum + missing, 0);
   const [worst] = lost.sort((x, y) => y.missing - x.missing);
   if (lost.length < 2 || worst.missing < all / 2) return '';
-  return worst.placed === 0
-    ? `: nothing comes from ${worst.name}`
-    : `; most of ${worst.name}: ${worst.missing}`;
+  return worst.placed === 0 ? `: no packets from ${worst.name}` : `; most of ${worst.name}: ${worst.missing}`;
 }

@@ -135,7 +135,7 @@ function planStream(
   );
   if (concluded !== undefined) say(concluded);
   if (plan) return plan;
-  return refuse(where, `its ${format.name} packets do not tell ${unknown?.what ?? 'enough'}`, unknown?.fix);
+  return refuse(where, `its ${format.name} packets do not state ${unknown?.what ?? 'enough'}`, unknown?.fix);
 }
 
 /** "clock", a time, or "TIME,clock". */
@@ -225,7 +225,7 @@ export const openPackets = (
     const epoch = epochSetting(options.epoch, plan);
     if (options.epoch === undefined && epoch.from === 'clock')
       say(
-        `${plan.format} packets do not tell when they began: taken from the clock; source.epoch gives it exactly`,
+        `${plan.format} packets do not state when they began: the clock of this machine is used; source.epoch gives it exactly`,
       );
     const polarisations = options.polarisations ?? telescope?.polarisations;
     const band = bandFor(plan, options.frequency);

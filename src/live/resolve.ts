@@ -140,12 +140,7 @@ const LONGEST_S = 3600;
 /** At the start, and when the length is changed. */
 function refuseIntegration({ integration = USUAL_S, 'file-every': everyS }: Product<'visibilities'>): void {
   const where = 'products.visibilities.integration';
-  if (integration > LONGEST_S)
-    refuse(
-      where,
-      `${integration} s is longer than an hour, in which nothing would be written`,
-      'give at most 1h',
-    );
+  if (integration > LONGEST_S) refuse(where, `${integration} s is longer than an hour`, 'give at most 1h');
   if (everyS !== undefined && everyS < integration * (1 - 1e-9))
     refuse(
       'products.visibilities.file-every',
@@ -219,7 +214,7 @@ async function refuseTelescope(observation: Observation): Promise<Telescope | un
     if (source.capture !== undefined || source.listen !== undefined)
       refuse(
         'telescope',
-        'is missing: packets do not say where stations are',
+        'is missing: packets do not state where stations are',
         'name the telescope, or a JSON description of it',
       );
     return undefined;

@@ -193,7 +193,7 @@ describe("a TART's API", () => {
     await assert.rejects(run(other, products, 1), /does not describe its telescope/);
     const bare = { ...usual, '/api/v1/calibration/gain': undefined };
     const without = await serve(test, { ...bare, ...vis([1]) });
-    await assert.rejects(run(without, products, 1), /has no gains: an image without them shows nothing/);
+    await assert.rejects(run(without, products, 1), /has no gains: an image without them shows no sources/);
     const dead = await serve(test, {
       ...bare,
       ...vis([1]),

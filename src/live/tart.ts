@@ -277,7 +277,7 @@ class TartRun {
     if (!own && isImaged)
       refuse(
         `${api.url}/calibration/gain`,
-        'has no gains: an image without them shows nothing',
+        'has no gains: an image without them shows no sources',
         'give gains.file, or write visibilities alone',
       );
     return { file: own && ownGains(api, own), isOwn: true };

@@ -28,9 +28,7 @@ export const calibrateMessages = {
       (by === 'one'
         ? `reference: ${station}, the first station that has gains at all of these times`
         : `reference: no station has gains at all of these times: each solution follows the phase of the one before, the first is relative to ${station}`) +
-      (angleOf === undefined
-        ? ''
-        : `; the angle of products.gains.cross-hand is taken as that of ${angleOf}`),
+      (angleOf === undefined ? '' : `; the angle of products.gains.cross-hand is used as that of ${angleOf}`),
     help: 'The reference station, whose phase is zero, has no gains at some times. Name another with products.gains.reference, or flag those times.',
   }),
   'calibrate.delay-range': declare({
@@ -258,11 +256,11 @@ export const calibrateMessages = {
       timeUtc?: string;
     }) =>
       finding === 'missing'
-        ? `check: ${name}, not in the model, is not seen at its place, where it should be bright${worstAt(timeUtc)}`
-        : `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its place, ${overFlux.toPrecision(2)} times its flux${worstAt(timeUtc)}` +
+        ? `check: ${name}, not in the model, is not seen at its catalogue position, where it should be bright${worstAt(timeUtc)}`
+        : `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its catalogue position, ${overFlux.toPrecision(2)} times its flux${worstAt(timeUtc)}` +
           {
             displaced: ': the sky seems displaced, or something brighter is near',
-            scale: ": its place is right, the scale of the model's fluxes is not",
+            scale: ": its position is right, the model's flux scale is not",
           }[finding],
     help: 'A calibrated image of a bright source that the model does not contain is an independent test of the gains. A displaced source means a wrong time, place or sign; a wrong scale means a wrong flux or beam in the model.',
   }),
@@ -285,15 +283,15 @@ export const calibrateMessages = {
       overFlux: number;
       timeUtc?: string;
     }) =>
-      `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its place, ${overFlux.toPrecision(2)} times its flux${worstAt(timeUtc)}`,
-    help: 'A calibrated image of a bright source that the model does not contain is an independent test of the gains. It is in its place.',
+      `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its catalogue position, ${overFlux.toPrecision(2)} times its flux${worstAt(timeUtc)}`,
+    help: 'A calibrated image of a bright source that the model does not contain is an independent test of the gains. It is where it should be.',
   }),
   'calibrate.cross-hand-unknown': declare({
     severity: 'note',
     data: { feeds: '`linear` or `circular`' },
     text: ({ feeds }: { feeds: 'linear' | 'circular' }) => {
       const [first, second, mixed] = feedsText[feeds];
-      return `the phase between ${first} and ${second} is unknown: images leave ${mixed} out; products.gains.cross-hand says how to find it`;
+      return `the phase between ${first} and ${second} is unknown: images leave out ${mixed}; products.gains.cross-hand says how to find it`;
     },
     help: 'Gains of each polarisation leave the phase between the two open. A polarised source in the model, V = 0 (products.gains.cross-hand: v-zero:u-positive), a known angle, or earlier gains determine it.',
   }),
@@ -381,7 +379,7 @@ export const calibrateMessages = {
     severity: 'warning',
     data: { path: 'the file of gains' },
     text: ({ path }: { path: string }) =>
-      `${path}: does not say which data it was solved from, and the data are in Jy already`,
+      `${path}: does not state which data it was solved from, and the data are in Jy already`,
     help: 'Where the gains were solved from uncalibrated data, they would be applied twice. Make sure that they were solved from data in Jy.',
   }),
   'gains.other-telescope': declare({

@@ -264,7 +264,7 @@ export const dataMessages = {
     text: ({ part }: { part: number }) =>
       part > 0
         ? `flagged as requested: ${percent(part, part < 0.001 ? 3 : 1)} of the values`
-        : 'flagged as requested: nothing, there are no values with weight there',
+        : 'flagged as requested: none, no value there has weight',
     help: 'Rules of --flag and the like. Where nothing was flagged, check channels, times and names.',
   }),
   'flags.not-in-spectra': declare({

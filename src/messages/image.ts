@@ -25,7 +25,7 @@ export const imageMessages = {
     severity: 'warning',
     data: { plane: 'what the image is of: XX, YY, RR or LL' },
     text: ({ plane }: { plane: string }) =>
-      `the image is of ${plane}: nothing is left of the other polarisation, and Stokes I takes both`,
+      `the image is of ${plane}: no data are left of the other polarisation, and Stokes I needs both`,
     help: 'All data of one polarisation are flagged or missing. The image has the beam and the scale of the other, and contains its Q (linear feeds) or V (circular feeds).',
   }),
   'image.partly-single-polarisation': declare({

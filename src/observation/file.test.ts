@@ -129,7 +129,7 @@ describe('observation files', () => {
   it('refuse no source, two sources, values of a wrong kind and other versions', () => {
     assert.match(
       refused(`corella: 1\nsource: {}\n${end}`)[0],
-      /^run\.yaml:2:9: source: does not say where the data come from; give exactly one of recording,/,
+      /^run\.yaml:2:9: source: does not state where the data come from; give exactly one of recording,/,
     );
     assert.match(
       refused(`corella: 1\nsource: { recording: a, listen: 1 }\n${end}`)[0],

@@ -126,7 +126,7 @@ export async function gatherDelays(
     file.fixedS.forEach((delayS, a) => (fixedS[a] += delayS));
   }
   if (track !== undefined)
-    refuseUnplaced('front.delays.track', telescope, 'there is nothing to follow a source by');
+    refuseUnplaced('front.delays.track', telescope, 'there are no positions to track a source with');
   const followed: PhaseCentre | DelayFile | undefined =
     track === undefined
       ? undefined

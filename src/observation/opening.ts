@@ -75,7 +75,11 @@ export async function openRecording(
   const { opened, paths } = await notingFiles(() => openFile(path, options));
   try {
     if (opened.kind === 'visibilities')
-      return refuse(path, 'holds visibilities already', 'calibrate or image it');
+      return refuse(
+        path,
+        'holds visibilities; this command reads voltages or spectra',
+        'calibrate or image it',
+      );
     if (ofSky)
       for (const one of opened.unknownFacts ?? []) {
         const [what, fix] = unknownFactWords[one];
@@ -125,8 +129,8 @@ export async function telescopeOf(
       ? (opened.telescope ??
         refuse(
           opened.path,
-          'does not say where its stations are',
-          'give telescope: NAME, of one that is known or of a description of it; telescope: none where they are unknown (a laboratory, a single dish)',
+          'does not state where its stations are',
+          'give telescope: NAME of a known one, or the path of a description; telescope: none where they are unknown (a laboratory, a single dish)',
         ))
       : await loadTelescope(name, polarisations);
   const telescope = stations === undefined ? whole : selectStations(whole, stations);

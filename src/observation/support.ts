@@ -138,7 +138,7 @@ const unsupported: readonly Unsupported[] = [
   {
     field: 'products.spectra',
     with: 'front.delays.track',
-    why: 'tracked spectra have their phases rotated, which their file cannot say',
+    why: 'tracked spectra have their phases rotated, which their file cannot state',
     fix: 'leave the tracking out, or write visibilities',
     applies: (observation) =>
       observation.front?.delays?.track !== undefined && some(observation, (one) => isProduct('spectra', one)),
@@ -556,7 +556,7 @@ const notLive: readonly NotUsed[] = [
   })),
   ...(['sample-type', 'inputs', 'start', 'meta'] as const).map((field) => ({
     field: `source.${field}`,
-    why: 'is for streams of plain samples; packets say it themselves',
+    why: 'is for streams of plain samples; packets state it themselves',
     fix: 'leave it out',
     given: ({ source }: Observation) => (source.stream === undefined ? source[field] : undefined),
   })),

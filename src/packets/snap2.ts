@@ -213,8 +213,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
     const { signals, channels, firstChannel } = stream.numbers;
     return {
       sequence: tick,
-      syncTime:
-        Number(session ?? 0n) || refuse('snap2', 'no sync time', 'give the second that tick 0 stands for'),
+      syncTime: Number(session ?? 0n) || refuse('snap2', 'no sync time', 'give the time of tick 0'),
       signals,
       signalsInAll: stream.inputs,
       channels,

@@ -20,7 +20,7 @@ export async function openSocket(listening: Listening): Promise<Socket> {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
       refuse(
         'listen',
-        `${address}:${port} is taken by another program`,
+        `${address}:${port} is in use by another program`,
         'another corella live may be running; several receivers need a multicast group',
         'network.unavailable',
       );

@@ -260,7 +260,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
         if (!waiting) {
           return refuse(
             'epoch',
-            'no session waits for it: the time of what comes is known, and files hold it already',
+            'no stream epoch waits for it: its time is known, and already in files',
             'stop and start again with source.epoch where it is wrong',
           );
         }

@@ -49,7 +49,7 @@ export function firstTickOf(plan: StreamPlan, start: Instant, startTick?: bigint
   const session = format.epoch.from === 'packet' ? format.epoch.sessionAt?.(start.unixSeconds) : undefined;
   if (startTick !== undefined) {
     if (format.epoch.from === 'packet')
-      refuse(plan.format, 'its packets tell the time', 'leave --start-tick out');
+      refuse(plan.format, 'its packets carry the time', 'leave --start-tick out');
     if (startTick % slot !== 0n)
       refuse('--start-tick', `${startTick} is no multiple of ${slot}`, 'packets lie on such ticks');
     const before = instantOfTick({ epoch: start, tickRateHz }, -startTick);

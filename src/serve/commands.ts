@@ -141,7 +141,7 @@ export class Commands {
     if (name === 'losses') return this.losses(checked(name, schemas.losses, body), who);
     const helm =
       this.bridge.helm() ??
-      refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live');
+      refuse(name, 'there are no data to steer yet', 'wait for the first data, or run corella live');
     switch (name) {
       case 'flags':
         return this.flags(checked(name, schemas.flags, body), helm, who, mode);

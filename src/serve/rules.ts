@@ -131,7 +131,7 @@ function ofClock({ clockErrorS }: Measured): Found[] {
     {
       id: 'clock',
       severity: Math.abs(clockErrorS) > CLOCK_ALARMS_S ? 'alarm' : 'warning',
-      what: `packets arrive ${formatSeconds(Math.abs(clockErrorS))} ${clockErrorS > 0 ? 'after' : 'before'} the time they tell`,
+      what: `packets arrive ${formatSeconds(Math.abs(clockErrorS))} ${clockErrorS > 0 ? 'after' : 'before'} the time in them`,
       where: 'clocks',
       fix: "compare the senders' second and this machine's (chronyc tracking); positions on the sky follow the packets",
     },
@@ -219,7 +219,7 @@ function ofInputs({ changedInputs }: Measured): Found[] {
     {
       id: 'level',
       severity: 'warning',
-      what: `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} off their own last hour`,
+      what: `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} changed over the last hour`,
       where: changedInputs.length === 1 ? changedInputs[0].name : `${changedInputs.length} inputs`,
       fix: 'look at them under Antennas; flag what is broken',
     },

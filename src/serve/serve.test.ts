@@ -194,7 +194,7 @@ describe('what is asked', () => {
     // no data arrive yet: nothing can be steered
     assert.match(
       (await asked(post('flags', { inputs: [0], flag: true }))).text,
-      /nothing can be steered yet/,
+      /there are no data to steer yet/,
     );
   });
   it('outlives bytes that are no HTTP, and sockets that say nonsense', async () => {

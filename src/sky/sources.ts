@@ -113,7 +113,7 @@ export function findSources(names: readonly string[] | 'all'): readonly Source[]
       ? satellites
       : refuse(
           'source',
-          `'${name}' is not one we know`,
+          `'${name}' is unknown`,
           `choose ${sourceNames().join(', ')}; or a satellite of \`orbits\``,
         );
   });

@@ -106,7 +106,7 @@ function refuseUnlike(beam: ElementBeam, [x, y, xIm = 0, yIm = 0]: ReturnType<El
   if (Math.hypot(x - y, xIm - yIm) > ALIKE * (Math.hypot(x, xIm) + Math.hypot(y, yIm)))
     refuse(
       'element',
-      `${beam.name} hears X and Y differently, and these data are of circular feeds`,
+      `${beam.name} differs between X and Y, and these data are of circular feeds`,
       'give a beam that is the same for both, or a table of their mean power',
     );
 }
@@ -240,7 +240,7 @@ function refuseVZero({ crossHand, feeds }: CalibrateSettings): void {
   if (feeds === 'circular' && crossHand?.kind === 'v-zero')
     refuse(
       'cross-hand',
-      'these data are of circular feeds: RL is Q + iU, and V = 0 says nothing of the phase between R and L',
+      'these data are of circular feeds: RL is Q + iU, and V = 0 does not determine the phase between R and L',
       'give model with sources whose Q and U are known (products.gains.polarise), an angle like 42deg, or earlier gains by their file',
     );
 }

@@ -19,7 +19,7 @@ export function partOfRecording<Of extends Recording>(
   const first = from ? Math.max(0, placeOf(from)) : 0;
   const end = to ? Math.min(samples, placeOf(to)) : samples;
   if (!(end > first))
-    refuse('--times', `nothing of ${recording.path} lies there`, 'see its times with corella inspect');
+    refuse('--times', `${recording.path} has no data there`, 'see its times with corella inspect');
   if (first === 0 && end === samples) return recording;
   const common = { start: addSamples(start, first, rateHz), samples: end - first };
   if (recording.kind === 'voltages') {

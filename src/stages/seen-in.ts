@@ -14,7 +14,7 @@ export function seenIn({ image, plan, weights }: SkyImage): {
   if (peak === -Infinity)
     refuse(
       'image',
-      'nothing is left of the data: every parallel hand is flagged, missing or without gains',
+      'no data are left: every parallel hand is flagged, missing or without gains',
       'look at the flags with corella inspect',
     );
   return { peak, hand: loneHand(mean, plan) };

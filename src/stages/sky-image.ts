@@ -189,7 +189,7 @@ function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
   };
 }
 
-const EMPTY = 'nothing is left of the data';
+const EMPTY = 'no data are left';
 
 /** Refuses an image without data before anything is written. */
 export function refuseEmpty(image: ImageCPML, why: string, fix: string): void {

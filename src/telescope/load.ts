@@ -77,7 +77,7 @@ export async function loadTelescope(nameOrPath: string, polarisations: 1 | 2 = 2
     if (isSsmif(text)) return parseSsmif(text, path);
     refuse(
       'telescope',
-      `'${nameOrPath}' is not one we carry`,
+      `'${nameOrPath}' is not known`,
       `choose ${telescopeNames().join(', ')}, or give the path of a .json description, a .csv of positions in ITRF or longitude and latitude, or an LWA station's SSMIF`,
     );
   }
@@ -119,13 +119,13 @@ function parsePlaces(text: string, path: string, polarisations: 1 | 2): Telescop
     siteOfPositions(text, path) ??
     refuse(
       path,
-      'positions in local metres do not say where on Earth they are',
+      'positions in local metres do not state where on Earth they are',
       'write name,x_m,y_m,z_m (ITRF) or name,longitude_deg,latitude_deg,height_m; or name them in a JSON description, which has the site',
     );
   if (!(site.heightM >= LOWEST_M && site.heightM <= HIGHEST_M))
     refuse(
       path,
-      `its stations stand ${site.heightM.toFixed(0)} m above the ellipsoid`,
+      `its stations are ${site.heightM.toFixed(0)} m above the ellipsoid`,
       'write metres and degrees',
     );
   return {

@@ -31,7 +31,7 @@ export function parsePositions(text: string, path: string, site: Site): Station[
     if (earlier !== undefined) {
       refuse(
         `${path}, line ${index + 1}, column name`,
-        `'${station.name}' already stands on line ${earlier}`,
+        `'${station.name}' is already on line ${earlier}`,
         'give every station a name of its own',
       );
     }

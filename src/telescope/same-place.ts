@@ -20,7 +20,7 @@ export function elsewhere(
     const other = two.stations.at(s);
     if (!other) continue;
     const apartM = Math.hypot(other.eastM - eastM, other.northM - northM, other.upM - upM);
-    if (apartM > STATION_M) return `has ${name} ${formatM(apartM)} away from where it stands in`;
+    if (apartM > STATION_M) return `has ${name} ${formatM(apartM)} away from its position in`;
   }
   return undefined;
 }

@@ -192,7 +192,7 @@ describe('positions in other axes', () => {
     const { site: found } = await loadTelescope(path);
     assert.ok(Math.abs(found.heightM - 370) < 1e-3 && Math.abs(found.latitudeDeg + 26.7) < 1e-8);
     for (const [text, reason] of [
-      [table, /yard\.csv: positions in local metres do not say where on Earth they are/],
+      [table, /yard\.csv: positions in local metres do not state where on Earth they are/],
       [`name,x_m,y_m,z_m\na,${x / 1000},${y / 1000},${z / 1000}\n`, /stand -\d+ m above the ellipsoid/],
       [`${geodetic}a,116,here,3\n`, /line 2, column latitude_deg: 'here' is not an angle/],
     ] as const) {
@@ -276,7 +276,7 @@ describe('a telescope of one’s own', () => {
     assert.throws(() => parse(description, `${header},0,0,0`), /line 2, column name: the name is empty/);
     assert.throws(
       () => parse(description, `${header}a,0,0,0\na,1,0,0`),
-      /line 3, column name: 'a' already stands on line 2/,
+      /line 3, column name: 'a' is already on line 2/,
     );
   });
 });
@@ -288,7 +288,7 @@ describe('stations at unknown positions', () => {
     assert.equal(isUnplaced(unplaced(1, 2)), false);
     assert.throws(() => {
       refuseUnplaced('lab.uvh5', four, 'there is no image');
-    }, /lab\.uvh5: its stations all stand at one place: there is no image; name their telescope/);
+    }, /lab\.uvh5:  its stations are all at one place: there is no image; name their telescope/);
   });
 });
 

@@ -38,7 +38,7 @@ export function refuseUnplaced(where: string, telescope: Pick<Telescope, 'statio
   if (isUnplaced(telescope))
     refuse(
       where,
-      `its stations all stand at one place: ${what}`,
+      ` its stations are all at one place: ${what}`,
       'name their telescope, or a description of it, with telescope: NAME',
     );
 }

@@ -72,7 +72,7 @@ describe('parts of a band that are combined', () => {
     assert.throws(() => combineBands([low, part('high', 51e6, halves, plains)], []), /high: is of a site 75\.2 km away from that of low/); // prettier-ignore
     const { stations, ...others } = sevilleta;
     const moved = { ...others, stations: [stations[0], { ...stations[1], upM: stations[1].upM + 2 }] };
-    assert.throws(() => combineBands([low, part('high', 51e6, halves, moved)], []), /high: has \S+ 2\.0 m away from where it stands in low/); // prettier-ignore
+    assert.throws(() => combineBands([low, part('high', 51e6, halves, moved)], []), /high: has \S+ 2\.0 m away from its position in low/); // prettier-ignore
   });
 
   it('are cut at the same times: other lengths and other beginnings are refused', async () => {

@@ -153,7 +153,7 @@ function refuseNamesakes({ stations }: FlagContext): void {
   const names = stations.map(({ name }) => name);
   const twice = names.find((name, s) => names.indexOf(name) !== s);
   if (twice !== undefined)
-    refuse('flags.out', `'${twice}' is the name of several stations`, 'its flags would not tell them apart');
+    refuse('flags.out', `'${twice}' is the name of several stations`, 'its flags could not be distinguished');
 }
 
 /** The named telescope, otherwise the file's own; refused if it does not fit the file's inputs. */

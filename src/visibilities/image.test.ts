@@ -143,7 +143,7 @@ describe('an image of nothing', () => {
       ...integration,
       counts: integration.counts.map(() => 0) as typeof integration.counts,
     };
-    await assert.rejects(imageIntegration(uncounted, setup, settings), /nothing is left of the data/);
+    await assert.rejects(imageIntegration(uncounted, setup, settings), /no data are left/);
     const calibrated = { gains: gainsCA(new Float64Array(72).fill(NaN), 2, 18), solved: new Uint8Array(36) };
     await assert.rejects(imageIntegration(integration, { ...setup, calibrated }, settings), /without gains/);
     // An image of one remaining channel works.

@@ -213,7 +213,7 @@ describe('instruction-set levels', () => {
     assert.ok(functions);
     assert.match(
       opened('old', JSON.stringify(old)),
-      /nothing says what it offers; run npm (run build|rebuild corella)/,
+      /it does not state what it offers; run npm (run build|rebuild corella)/,
     );
   });
 

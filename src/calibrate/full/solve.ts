@@ -237,7 +237,7 @@ function refuseOnePolarisation({ model, weights, solves }: FullBatch, at: number
   if (!(determinant > 1e-6 * ((sum[0] + sum[6]) / 2) ** 2))
     refuse(
       where,
-      'the model is wholly polarised, so that it says nothing of one polarisation',
+      'the model is fully polarised, and does not determine one polarisation',
       'add a source that is not, or solve without products.gains.polarisation: full',
     );
 }

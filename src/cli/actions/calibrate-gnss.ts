@@ -104,9 +104,11 @@ function linesOf(
         `${degrees(rmsRad).toFixed(1)}°`,
       )}${isKnown ? '  known' : ''}`;
     }),
-    `${solved.phases} phases explained to ${degrees(solved.rmsRad).toFixed(1)}° rms by ${solved.unknowns} unknowns`,
+    `${solved.phases} phases fitted to ${degrees(solved.rmsRad).toFixed(1)}° rms by ${solved.unknowns} unknowns`,
     ...(search.rejected
-      ? [`strongest not taken: PRN ${search.rejected.prn} at ${search.rejected.sigmas.toFixed(1)} sigma`]
+      ? [
+          `strongest below the threshold: PRN ${search.rejected.prn} at ${search.rejected.sigmas.toFixed(1)} sigma`,
+        ]
       : []),
     ...(places
       ? [

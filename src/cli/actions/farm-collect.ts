@@ -166,7 +166,7 @@ function refuseUnfinished(ledger: Ledger): void {
     refuse(
       folder,
       `${setAside.size} of ${jobs.length} jobs failed and ${setAside.size === 1 ? 'is' : 'are'} set aside; ${first.job}: ${first.failures.at(-1)?.error ?? ''}`,
-      'put right what they say, then farm submit again: what is done stays done',
+      'correct it, then farm submit again: finished jobs stay finished',
     );
   }
   const missing = new Set(ledger.missing().map(({ id }) => id));

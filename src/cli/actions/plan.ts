@@ -32,7 +32,7 @@ export async function run(options: PlanOptions, command: Command): Promise<void>
   if (options.card !== undefined)
     refuseGiven(command, ['backend', 'threads'], 'is for this machine, and --card names another');
   if (options.seconds !== undefined && !options.measure) {
-    refuse('--seconds', 'nothing is run', 'add --measure');
+    refuse('--seconds', 'no kernel is run', 'add --measure');
   }
   const telescope = await chooseTelescope(options);
   const workload = workloadOf({

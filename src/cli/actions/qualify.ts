@@ -72,7 +72,7 @@ const movedLines = (moved: readonly Moved[], compared: boolean): string[] =>
   compared
     ? [
         '',
-        moved.length === 0 ? 'nothing moved since the earlier report' : 'moved since the earlier report:',
+        moved.length === 0 ? 'no figure changed since the earlier report' : 'moved since the earlier report:',
         ...moved.map(
           ({ figure, what, before, now, unit }) => `  ${figure}: ${what}: ${before} → ${now} ${unit}`,
         ),

@@ -16,7 +16,7 @@ export async function run(path: string, { remove, overwrite, ...options }: Recov
         outcome,
       })),
     },
-    done.length === 0 ? [`${path}: no killed run left anything here; nothing to do`] : done.map(lineOf),
+    done.length === 0 ? [`${path}: no files of killed runs here; nothing to repair`] : done.map(lineOf),
   );
 }
 
@@ -30,10 +30,10 @@ function lineOf({ path, from, sizeBytes, integrations, outcome }: Recovered): st
     case 'whole already':
       return `${path}: ${count}, whole`;
     case 'nothing was finished':
-      return `${from}: no integration was finished; corella recover ${from} --remove takes its ${size} away`;
+      return `${from}: no integration was finished; corella recover ${from} --remove removes its ${size}`;
     case 'removed':
       return `${from}: removed, ${size}`;
     case 'no visibilities':
-      return `${from}: only visibilities and beams can be recovered; corella recover ${from} --remove takes its ${size} away`;
+      return `${from}: only visibilities and beams can be recovered; corella recover ${from} --remove removes its ${size}`;
   }
 }

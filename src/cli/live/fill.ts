@@ -32,9 +32,7 @@ async function sourceOf(origins: readonly string[], given: Given): Promise<Given
   if (ways !== 1)
     refuse(
       'live',
-      ways === 0
-        ? 'nothing says where the samples come from'
-        : 'several things say where the samples come from',
+      ways === 0 ? 'no source of samples is given' : 'several sources of samples are given',
       'give -, tcp://host:port, kraken:host or a recording; or --from capture.pcap; or --listen port',
     );
   if (origins.length === 0) return given;
@@ -47,7 +45,11 @@ async function sourceOf(origins: readonly string[], given: Given): Promise<Given
     if (given[name] !== undefined) refuse(`--${name}`, 'is for packets', 'leave it out');
   for (const name of ['meta', 'sample-type', 'inputs', 'polarisations'])
     if (given[name] !== undefined)
-      refuse(`--${name}`, `is for streams, and ${path} is a recording, which says it itself`, 'leave it out');
+      refuse(
+        `--${name}`,
+        `is for streams, and ${path} is a recording, which states it itself`,
+        'leave it out',
+      );
   return { ...given, recording: path };
 }
 
@@ -56,7 +58,7 @@ function productsOf({ observation, products }: GivenFields, flags: Flags): Given
   const isWritten = visibilities.visibilities !== undefined;
   const isImaged = images.every !== undefined;
   if (!isWritten && !isImaged)
-    refuse('live', 'nothing is asked for', 'give -o for visibilities, --image for pictures, or both');
+    refuse('live', 'no product is asked for', 'give -o for visibilities, --image for pictures, or both');
   const isDirect = images.method === 'direct';
   refuseIdle({ visibilities, images, gains: (observation.gains ?? {}) as Given }, flags);
   const { 'van-vleck': vanVleck, channels, align, ...others } = visibilities;

@@ -45,7 +45,7 @@ export function tellOutcome(
 ): void {
   const { integrations, images, pictures, files, unwrittenIntegrations: unwritten } = came;
   if (integrations === 0 && images === 0) {
-    const what = `nothing came of which ${out === undefined ? 'an image' : 'an integration'} could be made`;
+    const what = `no data came of which ${out === undefined ? 'an image' : 'an integration'} could be made`;
     if (!stopped)
       refuse(
         'live',
@@ -59,11 +59,11 @@ export function tellOutcome(
     if (files.length === 0)
       refuse(
         out,
-        'no integration is in a file: the disk had no room, or the files were taken away; the lines above say which',
+        'no integration was written: the disk was full, or the files were removed; the lines above say which',
         'make room, and leave files and folder where they are',
       );
     throw new PartlyDone(
-      `${out}: ${unwritten} integrations are in no file: they found no room on the disk, or their file was taken away`,
+      `${out}: ${unwritten} integrations were not written: the disk was full, or their file was removed`,
     );
   }
   if (image !== undefined && images > 0 && pictures === 0)

@@ -65,7 +65,7 @@ export function refuseExcess(program: Command): void {
     );
     if (apart > 0) {
       const [number, unit] = process.argv.slice(apart - 1);
-      refuse(command.name(), `'${unit}' stands apart from its number`, `write ${number}${unit}`);
+      refuse(command.name(), `'${unit}' is separated from its number`, `write ${number}${unit}`);
     }
     const names = places.map((place) => place.name());
     refuse(

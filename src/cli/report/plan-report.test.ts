@@ -87,7 +87,7 @@ describe('what a plan says', () => {
     assert.ok(lines.includes('cheaper at 1.0 s: correlate, then image, on 1 card; direct imaging takes 4'));
     const both = planLines(planFor({ image: measured(50), 'direct image': measured(1e-2) }));
     assert.deepEqual(rowOf(both, 'image'), ['5000 %', '–']); // never "× real time", which suggests fast
-    assert.ok(both.includes('none is planned busier than 95 %'));
+    assert.ok(both.includes('none is planned to be busier than 95 %'));
   });
 
   it('what was scaled or estimated, and what that means', () => {

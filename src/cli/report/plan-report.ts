@@ -146,7 +146,7 @@ function loadRows({ methods, machine }: Plan): string[][] {
       'memory',
       ...each((method) => `${formatBytes(method.memoryBytes)} of ${formatBytes(machine.memoryBytes)}`),
     ],
-    ['runs out first', ...each(({ boundBy }) => boundBy)],
+    ['limited by', ...each(({ boundBy }) => boundBy)],
     [`${machine.countedAs}s needed`, ...each((method) => String(method.machines))],
   ];
 }
@@ -178,7 +178,7 @@ function verdict({ cheaper, crossoverCadenceS, machine, methods, workload }: Pla
     crossoverCadenceS === undefined
       ? 'the other method costs more, however often images are made'
       : `images closer together than ${formatSeconds(crossoverCadenceS)} are cheaper directly, others by correlating first`,
-    ...(ours.machines > 1 ? [`none is planned busier than ${Math.round(100 * HEADROOM)} %`] : []),
+    ...(ours.machines > 1 ? [`none is planned to be busier than ${Math.round(100 * HEADROOM)} %`] : []),
   ];
 }
 

@@ -125,7 +125,7 @@ async function ask(url: string, first: number, last: number): Promise<Response> 
 
 function identityOf(url: string, response: Response): RemoteIdentity {
   const range = /^bytes \d+-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
-  if (!range) return refuse(url, 'its server does not say how large it is', 'put it on another server');
+  if (!range) return refuse(url, 'its server does not state its size', 'put it on another server');
   const [etag, modified] = [response.headers.get('etag'), response.headers.get('last-modified')];
   return {
     sizeBytes: Number(range[1]),

@@ -73,7 +73,7 @@ function isHeaped(path: string, keys: Keys, channels: number): boolean {
   return refuse(
     path,
     order === undefined
-      ? `is of MeerKAT, and its INSTRUMENT '${instrument}' does not tell in which order its ${channels} channels lie`
+      ? `is of MeerKAT, and its INSTRUMENT '${instrument}' does not state the order of its ${channels} channels`
       : `keeps its ${channels} channels in the order ${order}`,
     'read are heaps of the beamformer (INSTRUMENT MKBF in the header) and time, frequency, polarisation (ORDER TFP)',
   );

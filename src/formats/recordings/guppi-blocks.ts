@@ -89,9 +89,9 @@ function placesOf(
     const why = isIndexed ? `PKTIDX is ${found[0].index} in every block` : 'no PKTIDX counts them';
     const warning =
       damaged >= 0
-        ? `a header before ${placeOf(found[damaged], damaged)} is damaged, and ${why}: blocks are taken to lie as far apart in time as in the file`
+        ? `a header before ${placeOf(found[damaged], damaged)} is damaged, and ${why}: blocks are assumed to be as far apart in time as in the file`
         : isIndexed && found.length > 1
-          ? `${why}: blocks are taken to follow each other`
+          ? `${why}: blocks are assumed to be contiguous`
           : undefined;
     return { places: inSequence, assumed: warning === undefined ? [] : [warning] };
   }
@@ -116,18 +116,18 @@ function placesOf(
       `PKTIDX goes up by ${steps[1]} at first and by ${steps[other]} to ${placeOf(found[other], other)}, and ` +
         (scale > 0
           ? `PKTSIZE or PIPERBLK make ${samples[uneven]} samples of a step to ${placeOf(found[uneven], uneven)}, where a block has ${advance}`
-          : 'neither PKTSIZE nor PIPERBLK tells how many samples those are'),
+          : 'neither PKTSIZE nor PIPERBLK states how many samples those are'),
       'correct its headers (PIPERBLK: the steps of PKTIDX from block to block), or cut it apart there',
     );
   const warning =
     scale > 0
       ? `PKTIDX and PKTSIZE make ${samples[1]} samples of a block, which has ${advance}`
       : found.length === 2
-        ? `PKTIDX goes up by ${steps[1]}, and neither PKTSIZE nor PIPERBLK tells how many samples those are`
+        ? `PKTIDX goes up by ${steps[1]}, and neither PKTSIZE nor PIPERBLK states how many samples those are`
         : undefined;
   return {
     places: inSequence,
-    assumed: warning === undefined ? [] : [`${warning}: blocks are taken to follow each other`],
+    assumed: warning === undefined ? [] : [`${warning}: blocks are assumed to be contiguous`],
   };
 }
 

@@ -124,7 +124,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   if (options.inputs === undefined || options.near === undefined) {
     refuse(
       path,
-      'Mark 5B does not say how many channels it holds nor in which thousand days it was made',
+      'Mark 5B states neither the number of channels nor the thousand days of its date',
       'give source.inputs, and source.near with any date close to the recording',
     );
   }

@@ -24,7 +24,7 @@ export function openPlain(
   if (givenType === undefined || sampleRateHz === undefined || givenInputs === undefined) {
     refuse(
       path,
-      'plain binary says nothing of itself',
+      'plain binary data have no header',
       'describe it with source.sample-type (i8, ci8, u8, cu8, i16, ci16, f32 or cf32), source.inputs and source.rate',
     );
   }

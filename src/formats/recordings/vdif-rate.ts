@@ -48,8 +48,8 @@ export function frameRate(
     if (seen && (perSecond < seen.frames || perSecond > mostWith(seen.frames))) {
       refuse(
         path,
-        `its frame numbers tell ${seen.frames} frames a second, ${formatHz(seen.frames * samples)}`,
-        'leave out source.rate, which is for files that do not tell it',
+        `its frame numbers make ${seen.frames} frames a second, ${formatHz(seen.frames * samples)}`,
+        'leave out source.rate, which is for files that do not state it',
       );
     }
     return { perSecond, from: 'user' };
@@ -57,7 +57,7 @@ export function frameRate(
   if (!seen) {
     refuse(
       path,
-      'nothing in it tells the sample rate: no extension names it, and no second ends near its start or end',
+      'its sample rate is unknown: no extension states it, and no second ends near its start or end',
       'give the sample rate of each channel with source.rate',
     );
   }
@@ -67,7 +67,7 @@ export function frameRate(
     ...(!seen.isConfirmed && {
       assumed: [
         `the sample rate is ${formatHz(seen.frames * samples)}, by the highest frame number of one second alone: ` +
-          'it is higher where that second lost its last frames; source.rate says it for sure',
+          'it is higher where that second lost its last frames; source.rate gives it exactly',
       ],
     }),
   };

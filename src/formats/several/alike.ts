@@ -51,7 +51,7 @@ export function refuseOtherInputs(first: Recording, other: Recording): void {
   if (places(first) !== places(other))
     refuse(
       other.path,
-      `its stations stand elsewhere than those of ${first.path}`,
+      `its stations are not where those are of ${first.path}`,
       'join recordings of one arrangement',
     );
 }

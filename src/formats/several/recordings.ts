@@ -182,7 +182,7 @@ function gridPlace(recording: Recording, origin: Instant, rateHz: number): numbe
     refuse(
       recording.path,
       `its samples lie ${(exact - place).toFixed(2)} of a sample beside those of the first file`,
-      'they were taken by another clock: correlate them as recordings of their own',
+      'they were recorded by another clock: correlate them apart',
     );
   return place;
 }

@@ -70,7 +70,7 @@ export function factsOf(path: string, json: unknown): TartFacts {
       data.orientation === undefined || data.orientation === 0
         ? []
         : [
-            `its array is rotated by ${data.orientation}°: antenna positions are taken as east, north and up already`,
+            `its array is rotated by ${data.orientation}°: its antenna positions are treated as east, north and up`,
           ],
   };
 }

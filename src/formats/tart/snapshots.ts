@@ -67,13 +67,13 @@ function durationFor(
   if (steps.length === 0)
     return {
       durationS: ALONE_S,
-      assumed: `how long it lasted is not in the file: ${ALONE_S} s from its time is taken`,
+      assumed: `the file does not state its duration: ${ALONE_S} s from its time is assumed`,
     };
   const durationS = Math.min(...steps);
   if (!(durationS > 0)) refuse(path, 'holds a time twice, or times that go back', 'take those snapshots out');
   return {
     durationS,
-    assumed: `how long integrations last is not in the file: ${durationS.toFixed(3)} s from each time is taken, the shortest step`,
+    assumed: `the file does not state the length of integrations: ${durationS.toFixed(3)} s from each time is assumed, the shortest step`,
   };
 }
 

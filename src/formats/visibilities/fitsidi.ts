@@ -80,11 +80,11 @@ async function openIdi(
       observation: unit.header.text('OBSCODE', ''),
       rows: layout.groupCount,
       products: layout.products.map(({ label }) => label),
-      weights: layout.weighted ? 'in the file' : 'none: every value counts 1',
+      weights: layout.weighted ? 'in the file' : 'none: every value has weight 1',
       antennaNumbers: antennas.numbers,
       antennaPositions: antennas.positions,
       frame: antennas.frame,
-      timeSystem: antennas.timeSystem === '' ? 'unspecified: taken as UTC' : antennas.timeSystem,
+      timeSystem: antennas.timeSystem === '' ? 'unspecified: UTC is assumed' : antennas.timeSystem,
       sources: index.sources.map((id) => sources.get(id)?.name ?? String(id)),
       longestDelayS: index.longestDelayS,
       firstRow: await rowFacts(file, layout, reader),
@@ -103,8 +103,7 @@ async function bandOffsets(file: InputFile, unit: FitsUnit, data: FitsHeader): P
   );
   const widthHz = data.real('CHAN_BW');
   for (let band = 0; band < bands; band++) {
-    if (!(sides[band] > 0))
-      refuse(where, `band ${band} is a lower sideband`, 'turn it round before exporting');
+    if (!(sides[band] > 0)) refuse(where, `band ${band} is a lower sideband`, 'reverse it before exporting');
     // Single precision in the table, double in the card.
     if (!(Math.abs(widths[band] / widthHz - 1) < 1e-6))
       refuse(

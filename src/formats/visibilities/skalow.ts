@@ -35,7 +35,7 @@ async function telescopeFor(path: string, options: OpenOptions): Promise<Telesco
   if (name === undefined)
     refuse(
       path,
-      'neither it nor its name tells which station made it',
+      'neither it nor its name states its station',
       'name it with telescope: NAME, like eda2, aavs3 or s8-6',
     );
   return loadTelescope(name);

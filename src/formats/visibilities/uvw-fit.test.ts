@@ -119,7 +119,7 @@ describe('uvw beside places', () => {
     const [first, ...others] = rowsOf(1);
     const rows = [{ ...first, uvwM: [50, 50, 50] as const }, ...others];
     const { assumed } = checkUvw('a file', wide, { ...at, rows });
-    assert.match(String(assumed), /uvw of 1 of 3 pairs contradict where their antennas stand/);
+    assert.match(String(assumed), /uvw of 1 of 3 pairs contradict the positions of their antennas/);
   });
 
   for (const format of ['uvfits', 'uvh5'])

@@ -168,12 +168,12 @@ export function checkUvw(
       ...(apart === 0
         ? []
         : [
-            `uvw of ${apart} of ${pairs} pairs contradict where their antennas stand: an antenna's place may be wrong`,
+            `uvw of ${apart} of ${pairs} pairs contradict the positions of their antennas: an antenna's position may be wrong`,
           ]),
       ...(sign === of.usual || of.usual === undefined
         ? []
         : [
-            "by its antennas' places its uvw run the other way than its format has them: images round other places than its own may be wrong",
+            "its uvw have the opposite sign of its format's definition, by its antennas' positions: images around other centres than its own may be wrong",
           ]),
       ...(isFlat
         ? [

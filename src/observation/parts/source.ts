@@ -300,7 +300,7 @@ export const source = fields.superRefine((given, context) => {
   if (kinds.length === 1) return;
   context.addIssue({
     code: 'custom',
-    message: kinds.length === 0 ? 'does not say where the data come from' : `has ${kinds.join(' and ')}`,
+    message: kinds.length === 0 ? 'does not state where the data come from' : `has ${kinds.join(' and ')}`,
     params: { fix: `give exactly one of ${sourceKinds.join(', ')}` },
   });
 });

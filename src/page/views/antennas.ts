@@ -128,8 +128,8 @@ class Antennas extends View {
           <th></th>
           <th></th>
           <th class="n">level</th>
-          <th class="n">off array</th>
-          <th class="n">off its hour</th>
+          <th class="n">to median</th>
+          <th class="n">in 1 hour</th>
           <th class="n">samples</th>
           <th class="n">gain</th>
           <th class="n">phase</th>

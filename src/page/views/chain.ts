@@ -157,12 +157,12 @@ class Chain extends View {
           <h2>From the last sample to</h2>
           ${
             latencies.length === 0
-              ? html`<p class="dim">The data are not of now: nothing can be said.</p>`
+              ? html`<p class="dim">The data are not live: there are no latencies to show.</p>`
               : html`<table>
                   <thead>
                     <tr>
                       <th></th>
-                      <th class="n">half of them</th>
+                      <th class="n">median</th>
                       <th class="n">99 %</th>
                     </tr>
                   </thead>

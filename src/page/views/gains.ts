@@ -45,7 +45,7 @@ class Gains extends View {
     if (this.status?.steerable === false)
       return html`<div class="card">
         <h2>Steer</h2>
-        <p class="note">Nothing flows that could be steered.</p>
+        <p class="note">No data to steer.</p>
       </div>`;
     return html`<div class="card">
       <h2>Steer</h2>

@@ -40,7 +40,7 @@ class Observation extends View {
     return html`<h2>Missing minutes</h2>
       ${
         lines.length === 0
-          ? html`<p class="dim">None: what one machine has, all have.</p>`
+          ? html`<p class="dim">None: all machines have the same minutes.</p>`
           : html`<table class="missing">
               <tbody>
                 ${lines.map(
@@ -126,7 +126,7 @@ class Observation extends View {
     if (!status.steerable)
       return html`<div class="card">
         <h2>Steer</h2>
-        <p class="note">With the first data more can be steered.</p>
+        <p class="note">More can be steered once data arrive.</p>
         ${status.machines === undefined ? capture : nothing}
         <p class="tools">${end}</p>
       </div>`;

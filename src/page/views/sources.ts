@@ -49,7 +49,7 @@ class Sources extends View {
   private histogram({ lateness }: SendersView) {
     const most = Math.max(1, ...lateness.blocks);
     const total = lateness.blocks.reduce((sum, one) => sum + one, 0);
-    if (total === 0) return html`<p class="dim">The data are not of now: arrival says nothing.</p>`;
+    if (total === 0) return html`<p class="dim">The data are not live: times of arrival mean nothing.</p>`;
     return html`<div class="histogram" role="img" aria-label="Blocks by how long after their time they came">
       ${lateness.blocks.map((blocks, k) => {
         const upTo = lateness.upToMs[k];

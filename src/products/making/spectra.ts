@@ -32,13 +32,13 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
   if (delays?.towards !== undefined)
     refuse(
       'products.spectra',
-      'tracked spectra would have their phases rotated, which their file cannot say',
+      'tracked spectra have their phases rotated, which their file cannot state',
       'leave front.delays.track out',
     );
   if (delays && (telescope.delays ?? []).length > 0)
     refuse(
       'products.spectra',
-      `the delays of ${telescope.name} are taken out for the other products, and whoever reads these spectra would take them out again`,
+      `the delays of ${telescope.name} are removed for the other products, and a reader of these spectra would remove them again`,
       'make them in an observation of their own',
     );
   const { type, channels, inputs, polarisations, grid, frequenciesHz, channelWidthHz } = spectra;

@@ -59,7 +59,7 @@ export function refuseFollowingAll(beam: ElementBeam | undefined, target: string
   if (follows && target?.trim().toLowerCase() === 'all')
     refuse(
       'source.target',
-      `all, and ${beam?.name ?? ''} points at the target: one beam would stand for all of them`,
+      `all, and ${beam?.name ?? ''} points at the target: one beam would be used for all of them`,
       'take one target at a time',
     );
 }
@@ -94,7 +94,7 @@ export function refuseWrongModel(
   ].join(' or ');
   refuse(
     'calibrate',
-    `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power, noise taken away${times > 1 ? `, at the best of ${times} times` : ''}: gains by it would put the sky where it is not`,
+    `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power without noise${times > 1 ? `, at the best of ${times} times` : ''}: its gains would misplace the sky`,
     `name what was up (products.gains.sources), ${diffuse === '' ? '' : `${diffuse}, `}check the ` +
       "telescope's positions and the time; products.gains.accept-model writes them all the same",
   );
@@ -125,7 +125,7 @@ export function refuseNoCrossHand(
   refuse(
     where,
     off
-      ? `the cross hands are ${median(crossHandFit.map(({ overModel }) => overModel)).toPrecision(2)} times what the model says`
+      ? `the cross hands are ${median(crossHandFit.map(({ overModel }) => overModel)).toPrecision(2)} times the model's`
       : `the cross hands show no polarised source: ${best.toFixed(1)} times their noise, where 5 is the least`,
     off
       ? 'correct products.gains.polarise'

@@ -73,7 +73,7 @@ export async function planGains(
   checkFull({ polarisation: asked.polarisation, crossHand, over: asked.over }, header);
   const { telescope: own, frame } = stokesFrameOf(placed, header, asked.feeds);
   const telescope: Telescope = frame.kind === 'feeds' ? own : { ...own, mount: undefined };
-  refuseUnplaced(path, telescope, 'a model of the sky says nothing of them');
+  refuseUnplaced(path, telescope, 'a model of the sky does not determine them');
   const element = await modelElement(asked.element, telescope);
   refuseFollowingAll(element, target);
   const minBaseline =

@@ -116,7 +116,7 @@ export class Again implements Closable {
     const known = this.stages.get(weight);
     if (known) return known;
     const { begun } = this.state;
-    const { live } = begun ?? refuse('images/again', 'nothing flows yet');
+    const { live } = begun ?? refuse('images/again', 'no data yet');
     const { backend, frequenciesHz, imaging } = live;
     const made = prepareImage({
       backend,

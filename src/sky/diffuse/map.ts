@@ -104,7 +104,7 @@ function parsePoints(text: string, path: string): MapPoint[] {
   if (!has('temperature_k') || isGalactic === (has('ra_deg') && has('dec_deg')))
     refuse(
       path,
-      'does not say where its temperatures are',
+      'does not state where its temperatures are',
       'give temperature_k with ra_deg and dec_deg, or with l_deg and b_deg',
     );
   return lines.slice(1).map((line, n) => {

@@ -120,7 +120,7 @@ export function channelsNamed(text: string, frequenciesHz: Float64Array, where: 
       if (inside.length === 0)
         refuse(
           where,
-          `no channel lies in ${word}`,
+          `no channel is in ${word}`,
           `they go from ${frequenciesHz[0] / 1e6} to ${frequenciesHz[frequenciesHz.length - 1] / 1e6} MHz`,
         );
       for (const c of inside) chosen.add(c);
@@ -168,7 +168,7 @@ export function pairNamed(
 export function stationNamed(name: string, stations: FlagContext['stations'], where: string): number {
   const [at = -1, ...namesakes] = placesOf(name, stations);
   if (namesakes.length > 0)
-    refuse(where, `'${name}' is the name of ${1 + namesakes.length} antennas`, 'no name tells them apart');
+    refuse(where, `'${name}' is the name of ${1 + namesakes.length} antennas`, 'no name distinguishes them');
   if (at >= 0) return at;
   return refuse(where, `'${name}' is no antenna here`, `give an antenna's name${some(stations)}`);
 }

@@ -129,7 +129,7 @@ export async function correctionOf(
   if (follows && target?.trim().toLowerCase() === 'all')
     refuse(
       'source.target',
-      `all, and ${beam.name} points at the target: one beam would stand for all of them`,
+      `all, and ${beam.name} points at the target: one beam would be used for all of them`,
       'take one target at a time',
     );
   return beam;

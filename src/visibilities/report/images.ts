@@ -85,7 +85,7 @@ function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
   const { sky, unit, seconds, note, alone, header } = imaged;
   const { pixels, cellDeg, coarse, loss, peak, beam, sidelobes } = figuresOf(imaged);
   return [
-    `${paths.join(', ')}: ${pixels} × ${pixels} pixels of ${angleText(cellDeg)} round ${sky.centreName}, ` +
+    `${paths.join(', ')}: ${pixels} × ${pixels} pixels of ${angleText(cellDeg)} around ${sky.centreName}, ` +
       `peak ${Number(peak.toPrecision(4))} ${unit}, ${formatSeconds(seconds)}`,
     `${sky.integrations} integration${sky.integrations === 1 ? '' : 's'}, ${formatSeconds(sky.durationS)}; ` +
       (beam

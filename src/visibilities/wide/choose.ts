@@ -69,7 +69,7 @@ export async function chooseWide(
 }
 
 const wholeSkyNote = (object: string): string =>
-  `the whole sky round the zenith, since the elements see all of it; products.images.centre: "${object}" with products.images.field: DEGREES images the file's own phase centre`;
+  `the whole sky around the zenith, since the elements see all of it; products.images.centre: "${object}" with products.images.field: DEGREES images the file's own phase centre`;
 
 /** `array` is the normal of the plane through the stations. */
 const centreNamed = (text: string, telescope: Telescope): PhaseCentre =>

@@ -69,7 +69,7 @@ describe('a cube with channels that lack data', () => {
   it('is refused as IQUV where no channel has both hands', async () => {
     await assert.rejects(
       cubeOf((c, _i, _j, pi, pj) => (pi === pj && pi === c % 2 ? 0 : 1), { stokes: 'IQUV' }),
-      /nothing is left of Stokes I: no channel has both hands/,
+      /no data are left for Stokes I: no channel has both hands/,
     );
   });
 });

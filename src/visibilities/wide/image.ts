@@ -269,8 +269,8 @@ function refuseWithoutI(
   if (lost.size === channels)
     refuse(
       WHERE,
-      'nothing is left of Stokes I: no channel has both hands',
-      'leave out products.images.stokes: I alone takes one hand where the other is lost',
+      'no data are left for Stokes I: no channel has both hands',
+      'leave out products.images.stokes: I alone uses one hand where the other is missing',
     );
 }
 

@@ -68,7 +68,7 @@ export function choosePixels(asked: WideFieldOptions, longestLambda: number): Wi
     return { pixels, pixelCosine: asked.pixelCosine, field: fieldOfPixels(pixels, asked.pixelCosine) };
   }
   if (pixels !== undefined && widthDeg !== undefined && cellDeg !== undefined) {
-    refuse(WHERE, 'pixels, field and cell are all given', 'leave one out: two of them say the third');
+    refuse(WHERE, 'pixels, field and cell are all given', 'leave one out: two of them determine the third');
   }
   if (cellDeg !== undefined) checkCell(cellDeg, pixels);
   const width =

@@ -105,7 +105,7 @@ export function wideStokes(
   if (beam && (mount === 'fixed' || beam.states === 'each'))
     refuse(
       'products.images.beam-corrected',
-      'of all four Stokes parameters in a narrow field takes beams that are the same for X and Y',
+      'of all four Stokes parameters in a narrow field needs beams that are the same for X and Y',
       'leave it out, or image a snapshot of a wider field',
     );
   const calibrated = withFeeds(gains.calibrated, telescope, centre, {

@@ -132,8 +132,8 @@ export async function surveyRows(
     refuse(
       WHERE,
       /^(I|XX)$/.test(product)
-        ? 'nothing is left of the data: every cross-correlation is flagged, missing or without gains'
-        : `nothing is left of ${product}: it is flagged, missing or without gains on every pair`,
+        ? 'no data are left: every cross-correlation is flagged, missing or without gains'
+        : `no data are left of ${product}: it is flagged, missing or without gains on every pair`,
       'look at the flags with corella inspect',
     );
   }

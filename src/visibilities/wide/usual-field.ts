@@ -44,11 +44,11 @@ export function usualField(
     },
     {
       width: (2 * TURNS_AT_5_PERCENT * highestHz) / (channelWidthHz * longest),
-      why: 'beyond it the width of a channel takes more than 5 % of a source',
+      why: 'beyond it bandwidth smearing is above 5 %',
     },
     {
       width: (2 * TURNS_AT_5_PERCENT) / (integrationS * EARTH_SPIN_RAD_PER_S * longest),
-      why: 'beyond it the length of an integration takes more than 5 % of a source',
+      why: 'beyond it time smearing is above 5 %',
     },
     ...(diameters.length > 0
       ? [
@@ -65,6 +65,6 @@ export function usualField(
   );
   return {
     widthDeg,
-    note: `round ${object}, the file's phase centre; a field of ${angleText(widthDeg)}: ${why} (products.images.centre, products.images.field and products.images.cell choose)`,
+    note: `around ${object}, the file's phase centre; a field of ${angleText(widthDeg)}: ${why} (products.images.centre, products.images.field and products.images.cell choose)`,
   };
 }

@@ -45,12 +45,8 @@ export function refuseWeightless(beyond: BeyondCells): never {
   return isAllBeyond(beyond)
     ? refuse(
         'image',
-        'nothing is left of the data: no baseline is short enough to have a cell in the uv plane of pixels so coarse',
+        'no data are left: every baseline is too long for pixels so coarse',
         `take a products.images.cell of ${Number(holdingCellDeg(beyond).toPrecision(2))} degrees or less, or natural weights`,
       )
-    : refuse(
-        'image',
-        'nothing is left of the data: every weight is 0',
-        'take a narrower products.images.taper',
-      );
+    : refuse('image', 'no data are left: every weight is 0', 'take a narrower products.images.taper');
 }

@@ -262,7 +262,7 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
     },
     ...(options.telescope
       ? {}
-      : { assumed: ['nothing says where the station stands: give telescope: NAME, like lwa1 or lwasv'] }),
+      : { assumed: ['the position of the station is unknown: give telescope: NAME, like lwa1 or lwasv'] }),
     integrationCount,
     integrations,
     close: () => file.close(),

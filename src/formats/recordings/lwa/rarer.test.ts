@@ -203,6 +203,6 @@ describe("LWA's data recorder as a spectrometer", () => {
     assert.equal(placed.telescope.site.latitudeDeg, 34.068894);
     await placed.close();
     const { file } = await read(made);
-    assert.match(file.assumed?.join() ?? '', /nothing says where the station stands: give telescope/);
+    assert.match(file.assumed?.join() ?? '', /the position of the station is unknown: give telescope/);
   });
 });

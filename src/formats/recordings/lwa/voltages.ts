@@ -105,12 +105,12 @@ function ticksPerSample(path: string, tagged: number, { sampleRateHz }: OpenOpti
   const said = sampleRateHz === undefined ? undefined : CLOCK_HZ / sampleRateHz;
   const step = said ?? tagged;
   if (!Number.isInteger(step) || step < 1)
-    refuse(path, 'its time tags do not tell the sample rate', 'give it with source.rate');
+    refuse(path, 'its time tags do not determine the sample rate', 'give it with source.rate');
   if (said !== undefined && tagged >= 1 && tagged % said !== 0)
     refuse(
       path,
-      `its time tags tell ${formatHz(CLOCK_HZ / tagged)}`,
-      'leave out source.rate, which is for files whose tags do not tell it',
+      `its time tags state ${formatHz(CLOCK_HZ / tagged)}`,
+      'leave out source.rate, which is for files whose tags do not state it',
     );
   return step;
 }

@@ -282,7 +282,7 @@ export async function telescopeOf(meta: SigmfMeta, metaPath: string): Promise<Te
   if (telescopeNames().includes(said)) return loadTelescope(said);
   return refuse(
     metaPath,
-    `corella:telescope '${said}' is not one we carry`,
+    `corella:telescope '${said}' is not known`,
     `write it out in full, or name one of ${telescopeNames().join(', ')}`,
   );
 }

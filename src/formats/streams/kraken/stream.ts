@@ -201,7 +201,7 @@ export class KrakenStream {
       this.account.startUncertaintyS = given === undefined ? frameS : 0;
       if (given === undefined)
         say(
-          `the first sample was taken at ${formatInstant(start, 3)} by ${frame.time ? "the receiver's clock" : 'its arrival'}, to about ${formatSeconds(frameS)} (a frame), and what the receiver's clock is wrong; source.start gives it better`,
+          `the first sample was taken at ${formatInstant(start, 3)} by ${frame.time ? "the receiver's clock" : 'its arrival'}, to about ${formatSeconds(frameS)} (a frame), and the error of the receiver's clock; source.start gives it exactly`,
         );
     }
     this.firstTime ??= measured;
@@ -213,7 +213,7 @@ export class KrakenStream {
     const { say } = this.options;
     switch (event.kind) {
       case 'waiting':
-        say(`${this.name}: nothing answers; trying again every second`);
+        say(`${this.name}: no answer; trying again every second`);
         break;
       case 'connected':
         this.account.connections++;
@@ -221,7 +221,7 @@ export class KrakenStream {
         break;
       case 'silent':
         this.isSilent = true;
-        say(`${this.name}: nothing comes; waiting. It serves one client at a time`);
+        say(`${this.name}: no data; waiting. It serves one client at a time`);
         break;
       case 'cut':
         this.isCut = true;
@@ -232,7 +232,7 @@ export class KrakenStream {
         break;
       case 'damaged':
         if (this.account.damagedHeaders++ === 0)
-          say(`${this.name}: a header without its sync word; ${event.bytes} bytes passed over`);
+          say(`${this.name}: a header without its sync word; ${event.bytes} bytes skipped`);
         break;
     }
   }

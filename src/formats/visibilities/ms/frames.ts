@@ -73,5 +73,5 @@ export function checkFrames(casacore: Casacore, path: string, handle: unknown): 
   const channels = frame('frequencyFrame');
   return channels === 'TOPO'
     ? []
-    : [`its frequencies are said to be in ${channels}: taken as the telescope's own, TOPO`];
+    : [`its frequencies are labelled ${channels}: TOPO, those at the telescope, is assumed`];
 }

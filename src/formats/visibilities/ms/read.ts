@@ -203,7 +203,7 @@ function opened(
     ...(options.column === undefined ? otherColumns(lines('columns')) : []),
     ...units.assumed,
     ...(byFeeds?.assumed ?? []),
-    ...(weighs ? [] : ['its weights are all 0: every unflagged value counts 1']),
+    ...(weighs ? [] : ['its weights are all 0: every unflagged value has weight 1']),
   ];
   const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'as stored';
   const faults = noFaults();
@@ -302,7 +302,9 @@ function unitsIn(
   if (units === undefined) return { assumed: [] };
   return column === DATA && units === 'Jy'
     ? {
-        assumed: [`its ${DATA} is marked Jy, as some programs mark uncalibrated data: taken as unspecified`],
+        assumed: [
+          `its ${DATA} is marked Jy, as some programs mark uncalibrated data: treated as unspecified`,
+        ],
       }
     : { units, assumed: [] };
 }

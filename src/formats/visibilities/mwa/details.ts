@@ -65,7 +65,7 @@ export async function details(of: {
       mode: observation.delayMode,
       cables:
         cables === 'remove'
-          ? 'not applied by the correlator; taken out here'
+          ? 'not applied by the correlator; removed here'
           : `${applied.cables} by the correlator`,
       geometric:
         applied.stopped === 'nowhere'

@@ -331,7 +331,7 @@ describe('phases of the MWA', () => {
     assertHolds(removed.all[0], { ...sample, value: () => [1, 0] }, START);
     assert.deepEqual(removed.file.details.delays, {
       mode: 'NODELAYS',
-      cables: 'not applied by the correlator; taken out here',
+      cables: 'not applied by the correlator; removed here',
       geometric: 'not applied by the correlator',
       calibration: 'not applied by the correlator',
     });

@@ -73,7 +73,7 @@ async function findMetafits(path: string, obsId: number): Promise<string> {
   if (found !== undefined) return join(folder, found);
   return refuse(
     path,
-    `${obsId}.metafits, which says where its tiles stand, is not beside it`,
+    `${obsId}.metafits, which has the positions of its tiles, is not beside it`,
     'copy it there from the archive, or name it with source.metafits',
   );
 }
@@ -119,7 +119,7 @@ function openPieces(
 ): Promise<VisibilityFile> {
   const cables = options.cables ?? 'keep';
   if (cables === 'remove' && observation.applied.cables === 'applied') {
-    refuse(path, 'the correlator has already taken the cables out', 'leave out source.remove-cables');
+    refuse(path, 'the correlator has already removed the delays of cables', 'leave out source.remove-cables');
   }
   return preparing(async (closers) => {
     const pieces: Piece[] = [];
@@ -218,7 +218,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
         ...observation.history,
         `${basename(path)}: MWA observation ${observation.obsId}, ${correlator} correlator, ${pieces.length} files`,
         cables === 'remove'
-          ? `cable lengths of ${basename(observation.path)} taken out of the phases`
+          ? `cable lengths of ${basename(observation.path)} removed from the phases`
           : `cable delays ${applied.cables} by the correlator, and left as recorded`,
       ],
     },

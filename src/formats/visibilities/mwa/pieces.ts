@@ -59,7 +59,7 @@ export const openPiece = (path: string): Promise<PieceHeader> =>
     const named = /^(\d{10})_/.exec(basename(path))?.[1];
     const obsId = Number(header.values.get('OBSID') ?? named);
     if (!Number.isSafeInteger(obsId) || obsId <= 0)
-      refuse(path, 'neither its header nor its name says which observation it belongs to', 'copy it again');
+      refuse(path, 'neither its header nor its name states its observation', 'copy it again');
     return {
       file,
       header,
@@ -83,7 +83,7 @@ export function coarseChannelOf(
   else
     refuse(
       file.path,
-      'its name does not say which coarse channel it holds',
+      'its name does not state its coarse channel',
       `keep the telescope's name (…${correlator === 'legacy' ? 'gpubox07_00' : 'ch137_000'}.fits) or give its middle with source.frequency`,
     );
   if (channel === undefined || !observation.coarseChannels.includes(channel)) {

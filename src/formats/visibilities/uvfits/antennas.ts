@@ -169,7 +169,7 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
   const isPlaced = xyz.map((at) => !centreless || dot(at, at) > 0);
   const placed = xyz.filter((_, row) => isPlaced[row]);
   if (placed.length === 0)
-    refuse(file.path, 'all its antennas stand at (0, 0, 0)', 'correct STABXYZ in its AN table');
+    refuse(file.path, 'all its antennas are at (0, 0, 0)', 'correct STABXYZ in its AN table');
   const mean = scale(
     placed.reduce((sum, at) => ({ x: sum.x + at.x, y: sum.y + at.y, z: sum.z + at.z })),
     1 / placed.length,
@@ -178,7 +178,7 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
   if (far) {
     refuse(
       file.path,
-      `an antenna stands at (${far.x}, ${far.y}, ${far.z}) m`,
+      `an antenna is at (${far.x}, ${far.y}, ${far.z}) m`,
       'correct STABXYZ and ARRAYX, ARRAYY, ARRAYZ in its AN table',
     );
   }

@@ -69,12 +69,12 @@ export function stepsOf(
       ...(firstHz === axis.step || (isLone && firstHz === -axis.step)
         ? []
         : [
-            `its FREQ axis goes by ${formatHz(axis.step)} a channel, its AIPS FQ table by ${formatHz(firstHz)}, which is taken, as casacore does`,
+            `its FREQ axis goes by ${formatHz(axis.step)} a channel, its AIPS FQ table by ${formatHz(firstHz)}, which is used, as in casacore`,
           ]),
       ...(lower.length === 0
         ? []
         : [
-            `SIDEBAND of its AIPS FQ table calls IF ${lower.join(', ')} a lower sideband, its CH WIDTH rises: taken as rising, as casacore does`,
+            `SIDEBAND of its AIPS FQ table calls IF ${lower.join(', ')} a lower sideband, its CH WIDTH rises: treated as rising, as in casacore`,
           ]),
     ],
   };

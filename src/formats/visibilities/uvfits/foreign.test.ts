@@ -68,8 +68,8 @@ describe('UVFITS of other programs', () => {
   it('tells what it took to be so', async () => {
     const { file } = await read(least);
     assert.deepEqual(file.assumed, [
-      'nothing says how long it integrated (no INTTIM): taken as 1 s, for it holds one time',
-      'nothing says by which clock its times go (no TIMSYS): taken as UTC',
+      'nothing says how long it integrated (no INTTIM): taken as 1 s, since it has one time',
+      'its time system is unknown (no TIMSYS): UTC is assumed',
     ]);
     const later = least.groups.map((group) => group.map((value, k) => (k === 3 ? 0.25 + 1 / 8192 : value)));
     const two = await read({ ...least, groups: [...least.groups, ...later] });

@@ -213,7 +213,7 @@ function usedAntennas(
   if (nowhere !== undefined)
     refuse(
       path,
-      `antenna ${nowhere} is in the data but stands nowhere: its STABXYZ is (0, 0, 0)`,
+      `antenna ${nowhere} is in the data but has no position: its STABXYZ is (0, 0, 0)`,
       'correct its AN table, or export it without that antenna',
     );
   const isUsed = antennas.numbers.map((number) => index.antennas.has(number));
@@ -235,22 +235,20 @@ function assumptionsOf(of: OpenedGroups, oddUvw: readonly string[]): Pick<Visibi
     ...oddUvw,
     ...(index.oddLengths > 0
       ? [
-          `${index.oddLengths} rows have an INTTIM of more than a day, or that is no number: their length is taken as unknown`,
+          `${index.oddLengths} rows have an INTTIM above a day, or not a number: their length is treated as unknown`,
         ]
       : []),
     ...(unknown >= 0
       ? [
-          `nothing says how long ${index.oddLengths > 0 ? 'some of its times' : 'it'} integrated (no INTTIM): taken as ${
+          `the integration time of ${index.oddLengths > 0 ? 'some of its rows' : 'its data'} is unknown (no INTTIM): assumed to be ${
             slots.length > 1
               ? `the spacing of its times, ${formatSeconds(durationOf(slots, unknown))} at first`
-              : '1 s, for it holds one time'
+              : '1 s, since it has one time'
           }`,
         ]
       : []),
-    ...(antennas.timeSystem === ''
-      ? ['nothing says by which clock its times go (no TIMSYS): taken as UTC']
-      : []),
-    ...(layout.weighted ? [] : ['it has no weights: every value counts 1']),
+    ...(antennas.timeSystem === '' ? ['its time system is unknown (no TIMSYS): UTC is assumed'] : []),
+    ...(layout.weighted ? [] : ['it has no weights: every value has weight 1']),
     ...(targets === undefined ? [] : [severalTargetsLine(targets)]),
   ];
   return assumed.length > 0 ? { assumed } : {};
@@ -277,7 +275,7 @@ function utcOffset({ timeSystem, taiMinusUtcS }: Antennas, path: string): number
   if (!['IAT', 'TAI'].includes(timeSystem))
     refuse(path, `counts time in '${timeSystem}' (TIMSYS)`, 'export it with times in UTC or IAT');
   if (taiMinusUtcS > 0) return taiMinusUtcS;
-  return refuse(path, `counts time in ${timeSystem} but says no IATUTC`, 'add IATUTC to its AN table');
+  return refuse(path, `has times in ${timeSystem} without IATUTC`, 'add IATUTC to its AN table');
 }
 
 /** As in the file, else the interval to the next integration, else to the previous; a single one lasts 1 s. */

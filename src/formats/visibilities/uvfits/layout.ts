@@ -253,6 +253,6 @@ function readChannels(
     );
   channels.sort((x, y) => x.frequencyHz - y.frequencyHz);
   const [{ frequencyHz: lowest }] = channels;
-  if (!(lowest > 0)) refuse(header.where, `its first channel lies at ${lowest} Hz`, 'correct its FREQ axis');
+  if (!(lowest > 0)) refuse(header.where, `its first channel is at ${lowest} Hz`, 'correct its FREQ axis');
   return { channels, channelWidthHz: widthHz, assumed };
 }

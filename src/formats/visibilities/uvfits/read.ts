@@ -163,16 +163,14 @@ function details(of: {
     groups: layout.groupCount,
     parameters: layout.parameters.map(({ name }) => name),
     products: layout.products.map(({ label }) => label),
-    weights: layout.weighted ? 'in the file' : 'none: every value counts 1',
+    weights: layout.weighted ? 'in the file' : 'none: every value has weight 1',
     baselineForm: reader.baselineForm,
     antennaNumbers: antennas.numbers,
     antennaPositions: antennas.positions,
     frame: antennas.frame,
-    timeSystem: antennas.timeSystem === '' ? 'unspecified: taken as UTC' : antennas.timeSystem,
+    timeSystem: antennas.timeSystem === '' ? 'unspecified: UTC is assumed' : antennas.timeSystem,
     integrationTime:
-      index.slots[0].integrationS === undefined
-        ? 'unspecified: taken from the spacing of times'
-        : 'in the file',
+      index.slots[0].integrationS === undefined ? 'unspecified: the spacing of times is used' : 'in the file',
     sources: index.sources,
     longestDelayS: index.longestDelayS,
     // WW is in single precision, which limits the accuracy of unphasing.

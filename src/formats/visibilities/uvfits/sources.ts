@@ -77,7 +77,7 @@ export function sourceOf(
     source,
     assumed: contradicts
       ? [
-          `its AIPS SU table has ${name} at ${inWords(position)}, which is taken, as casacore does; ${header}, are passed over`,
+          `its AIPS SU table has ${name} at ${inWords(position)}, which is used, as in casacore; ${header}, are ignored`,
         ]
       : [],
   };

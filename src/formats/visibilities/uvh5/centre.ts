@@ -145,7 +145,7 @@ function loneCentre(file: Hdf5File, site: Site, span: Span): Centre {
   if (!file.has('Header/phase_center_ra') || !file.has('Header/phase_center_dec'))
     refuse(
       file.path,
-      `is phased to ${name} and does not say where that is`,
+      `is phased to ${name} and does not state where that is`,
       'add phase_center_ra and phase_center_dec to its Header',
     );
   const epoch = file.has('Header/phase_center_epoch') ? file.number('Header/phase_center_epoch') : 2000;

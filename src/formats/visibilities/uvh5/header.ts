@@ -153,7 +153,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
         : []),
       ...(other < 0
         ? []
-        : [`its channel_width is ${widths[other]} Hz at place ${other}: that of the first is taken for all`]),
+        : [`its channel_width is ${widths[other]} Hz at place ${other}: that of the first is used for all`]),
       ...(targets.several === undefined ? [] : [severalTargetsLine(targets.several)]),
     ],
     ...(targets.several !== undefined && { targets: targets.several }),
@@ -177,7 +177,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
       rows,
       times: slots.length,
       products: products.map(({ label }) => label),
-      xOrientation: optionalText(file, 'x_orientation') ?? 'unspecified: taken as east',
+      xOrientation: optionalText(file, 'x_orientation') ?? 'unspecified: east is assumed',
       units: optionalText(file, 'vis_units') ?? 'unspecified',
       firstJulianDate: file.numbers('Header/time_array')[0],
       phased: centre.phased(0),

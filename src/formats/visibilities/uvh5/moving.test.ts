@@ -82,6 +82,6 @@ describe('UVH5 of what moves', () => {
       items.phase_type = text('phased');
       items.object_name = text('Jupiter');
     });
-    await assert.rejects(openUvh5(await old), /is phased to Jupiter and does not say where that is/);
+    await assert.rejects(openUvh5(await old), /is phased to Jupiter and does not state where that is/);
   });
 });

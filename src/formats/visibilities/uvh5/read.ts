@@ -75,7 +75,8 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
     details: {
       ...header.details,
       storage: data.visibilities.storage,
-      weights: header.weights === 'counted' ? 'in the file' : 'none usable: every unflagged value counts 1',
+      weights:
+        header.weights === 'counted' ? 'in the file' : 'none usable: every unflagged value has weight 1',
       uvw: direction === 1 ? 'r2 - r1' : 'r1 - r2',
       ...ends(data, header),
     },
@@ -84,7 +85,9 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
     ...assumptions([
       ...header.assumed,
       ...oddUvw,
-      ...(header.weights === 'counted' ? [] : ['its nsamples are not set: every unflagged value counts 1']),
+      ...(header.weights === 'counted'
+        ? []
+        : ['its nsamples are not set: every unflagged value has weight 1']),
     ]),
     ...(header.targets !== undefined && { targets: header.targets }),
     faults,
