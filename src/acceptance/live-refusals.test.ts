@@ -198,7 +198,7 @@ describe('an observation without data', () => {
     await refused('live sky.sigmf-meta --channels 4 --token-file t -o o.uvh5', /--token-file: .*with --page/);
     const { code, stderr } = await here(...words(`live tcp://127.0.0.1:1 ${stream} -o o.uvh5 --quiet`));
     assert.equal(code, 1);
-    assert.match(stderr, /tcp:\/\/127\.0\.0\.1:1: no sample came in 100 ms/);
+    assert.match(stderr, /tcp:\/\/127\.0\.0\.1:1: no samples in 100 ms/);
   });
   it('ends after --for with a reason and exit code 1', async () => {
     const { code, stderr } = await here(...words(`live ${LISTEN} -o o.uvh5`));

@@ -48,6 +48,6 @@ describe('auto', () => {
       explainAuto([{ kind: 'cuda', ...present, auto: true }]),
       "auto takes 'cuda', the fastest present",
     );
-    assert.equal(explainAuto([{ kind: 'cuda', ...absent }]), 'auto finds no backend at all');
+    assert.equal(explainAuto([{ kind: 'cuda', ...absent }]), 'auto finds no backend');
   });
 });

@@ -48,7 +48,7 @@ function describeCpu(): Presence {
 /** The reason for the choice of `auto`, in a sentence. */
 export function explainAuto(devices: readonly Device[] = describeDevices()): string {
   const taken = devices.find((device) => device.auto);
-  if (taken?.present !== true) return 'auto finds no backend at all';
+  if (taken?.present !== true) return 'auto finds no backend';
   const passed = devices
     .slice(0, devices.indexOf(taken))
     .flatMap((device) => (device.present ? [] : [`'${device.kind}' is absent: ${device.reason}`]));

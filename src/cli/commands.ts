@@ -48,7 +48,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     group: 'From voltages',
     summary: 'recorded voltages or channelised data → visibilities',
     about:
-      'Correlates a recording: voltages are channelised first, channelised data are taken as they are. Writes UVFITS, UVH5 or a Measurement Set, as the name of the output says.',
+      'Correlates a recording: voltages are channelised first, channelised data are used as they are. Writes UVFITS, UVH5 or a Measurement Set, by the extension of its output.',
     load: async () => (await import('./correlate.js')).registerCorrelate,
   },
   channelise: {

@@ -81,10 +81,7 @@ export function registerCorrelate(program: Command): void {
         'eight dishes over kilometres: delays and fringes follow the source',
       ],
       ['correlate voltages.sigmf-meta --delays cables.json', 'delays of cables of known lengths removed'],
-      [
-        'correlate voltages.sigmf-meta --kurtosis',
-        'without interference, as far as it is no noise (docs/interference.md)',
-      ],
+      ['correlate voltages.sigmf-meta --kurtosis', 'without interference (docs/interference.md)'],
       ['correlate channels.sigmf-meta', 'data that are channelised already'],
       ['correlate channels.sigmf-meta --fine-channels 16', 'the same, each channel made into sixteen'],
       ['correlate voltages.sigmf-meta --bits 4 --levels measured', 'four bits of a band that slopes'],

@@ -27,7 +27,7 @@ export function registerRecover(program: Command): void {
     examples: [
       ['recover visibilities.uvfits', 'after a power cut or kill -9 while it was written'],
       ['recover .', 'everything in this folder'],
-      ['recover visibilities.uvfits --remove', 'not wanted any more'],
+      ['recover visibilities.uvfits --remove', 'no longer needed'],
     ],
   });
 }

@@ -169,7 +169,11 @@ export function observe(asked: ObservationInput | string, options: ObserveOption
     },
     steer: async (change, from) => {
       if (!steered)
-        return refuse('steer', 'no live data have come yet', 'steer live data, once the first item is there');
+        return refuse(
+          'steer',
+          'no live data have arrived yet',
+          'steer live data, once the first item is there',
+        );
       const { steering } = steered;
       const made: MadeChange = steering.make(await changeOf(change, steered), BY_PROGRAM, from);
       return made.from.at;

@@ -14,14 +14,14 @@ export function narrowed(source: Source, range: ChannelRange): Source {
   if (source.kind !== 'spectra')
     refuse(
       'source.channels',
-      'a range is for what arrives channelised, and voltages come',
+      'a range is for channelised data, and these are voltages',
       'say how many channels to make, like 64',
     );
   const { first, end } = range;
   if (end > source.channels)
     refuse(
       'source.channels',
-      `${first}-${end - 1} is outside channels 0 to ${source.channels - 1}, which come`,
+      `${first}-${end - 1} is outside the channels received, 0 to ${source.channels - 1}`,
       'choose among those',
     );
   const others = { ...source };

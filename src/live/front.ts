@@ -26,7 +26,11 @@ export function frontOf(source: Source, settings: FrontSettings): Front {
   if (source.kind === 'voltages' || fineChannels === undefined)
     return { source, channels, delays, kurtosis, flaggedInputs, gain };
   if (delays)
-    refuse('front.delays', 'finer channels are not delayed', 'take the channels as they come, or no delays');
+    refuse(
+      'front.delays',
+      'finer channels are not delayed',
+      'keep the channels as they are, or give no delays',
+    );
   if (source.levels)
     refuse(
       'front.fineChannels',

@@ -121,7 +121,7 @@ export class LiveGains {
       const { unexplained } = solved.check;
       if (unexplained > MOST_UNEXPLAINED) {
         this.events.failed(
-          `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power: its gains would misplace the sky; name what is up (\`sources\`)`,
+          `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power: its gains would misplace the sky; name the sources that are up (\`sources\`)`,
         );
         return;
       }

@@ -177,11 +177,7 @@ async function openStreams(
   })
     .catch((error: unknown) => {
       if (!isOver || forS === undefined) throw error;
-      return refuse(
-        origins.join(' and '),
-        `no sample came in ${formatSeconds(forS)}`,
-        'check what sends them',
-      );
+      return refuse(origins.join(' and '), `no samples in ${formatSeconds(forS)}`, 'check what sends them');
     })
     .finally(() => {
       callOff?.();

@@ -108,10 +108,10 @@ async function surveyNetwork(
     if (waitedS + seconds >= forS)
       refuse(
         `${address}:${port}`,
-        `no packet came in ${formatSeconds(forS)}, and nothing was written`,
+        `no packets in ${formatSeconds(forS)}; nothing was written`,
         `see whether any reach this machine: tcpdump -n udp port ${port}; docs/operate.md says what may hold them up`,
       );
-    say(`no packet came to ${address}:${port} in ${seconds} s; still listening`);
+    say(`no packets at ${address}:${port} in ${seconds} s; still listening`);
   }
 }
 
@@ -207,7 +207,7 @@ function eventLine({ kind, session, startTick, start }: ReceiveEvent): string {
 
 /** Packets that a run did not receive at its beginning. */
 export const surveyedLine = ({ packets, seconds }: NonNullable<ReceiveAccount['surveyed']>): string =>
-  `${packets} packets in ${formatSeconds(seconds)} before receiving began: surveyed to find their format, or came while everything was prepared; they are not in the data`;
+  `${packets} packets in ${formatSeconds(seconds)} before the run began: read to find their format, or received during preparation; they are not in the data`;
 
 export const openPackets = (
   origin: PacketOrigin,

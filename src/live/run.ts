@@ -119,7 +119,7 @@ class LiveRun {
     const stop = stoppable('live');
     try {
       const end = (): void => {
-        say('stopping: what has come is worked through');
+        say('stopping: received data are processed');
         input.stop();
       };
       const stopIt = (): void => {

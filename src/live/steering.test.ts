@@ -124,7 +124,7 @@ describe('steering', () => {
     });
     assert.deepEqual(answers.slice(0, 2), [8000n, 8000n]);
     assert.match(String(answers[2]), /lies before the next integration/);
-    assert.throws(() => begun().next(), /no data have come yet/);
+    assert.throws(() => begun().next(), /no data have arrived yet/);
   });
   it('integrates for longer from the tick that was answered, with a new file', async () => {
     const steering = begun();

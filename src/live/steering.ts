@@ -325,7 +325,7 @@ export class Steering {
   }
 
   private current(): Session {
-    return this.session ?? refuse('steer', 'no data have come yet', 'wait for the first of them');
+    return this.session ?? refuse('steer', 'no data have arrived yet', 'wait for the first');
   }
 
   private fromOf(session: Session, index: number): Required<From> {

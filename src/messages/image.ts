@@ -77,7 +77,7 @@ export const imageMessages = {
   'image.late': declare({
     severity: 'warning',
     data: {},
-    text: () => 'packets wait, and the ring is nearly full: images are left out until they are worked off',
+    text: () => 'the ring is nearly full: images are left out until the waiting packets are processed',
     help: 'Visibilities and beams go first: where a live run falls behind, images are left out before packets are lost. The summary counts them (`lateImages`). Image less often, fewer channels or fewer pixels.',
   }),
   'image.slow': declare({
@@ -151,15 +151,15 @@ export const imageMessages = {
       (hiddenBelowDeg === undefined
         ? ''
         : `; sky below ${degrees(hiddenBelowDeg)} of altitude towards azimuth ${((azimuthDeg + 180) % 360).toFixed(0)}° is behind that plane and not shown`),
-    help: 'The array is on a slope. An image in its own plane is more accurate than one round the zenith; directions in it are right.',
+    help: 'The array is on a slope. An image in its own plane is more accurate than one around the zenith; directions in it are right.',
   }),
   'image.phase-centre-outside': declare({
     severity: 'warning',
     data: { object: 'the phase centre of the file', fromZenithDeg: 'its distance from the zenith' },
     text: ({ object, fromZenithDeg }: { object: string; fromZenithDeg: number }) =>
       `the file's phase centre, ${object}, is ${degrees(fromZenithDeg)} from the zenith, ` +
-      (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field round the zenith'),
-    help: 'The telescope observed something that is not in this field. products.images.centre images round the phase centre.',
+      (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field around the zenith'),
+    help: 'The telescope observed something that is not in this field. products.images.centre images around the phase centre.',
   }),
   'image.stokes-left-out': declare({
     severity: 'note',

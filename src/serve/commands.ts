@@ -317,7 +317,7 @@ export class Commands {
   }
 
   private stop(who: string): Steered {
-    const { number } = this.bridge.journal.add({ who, what: 'stopping: what has come is worked through' });
+    const { number } = this.bridge.journal.add({ who, what: 'stopping: received data are processed' });
     // After the answer has been sent.
     setImmediate(this.bridge.stop);
     return { accepted: true, fromTick: '', from: '', journal: number };

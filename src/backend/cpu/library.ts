@@ -85,7 +85,7 @@ export function loadNative(): NativeLibrary | Absence {
   if (loaded) return loaded;
   const folder = nativeFolder();
   const record = readRecord(folder);
-  if (!record) return { what: 'the native library was never built', fix: buildCommand() };
+  if (!record) return { what: 'the native library is not built', fix: buildCommand() };
   if ('problem' in record) return { what: record.problem, fix: record.fix };
   const path = join(folder, record.library);
   try {

@@ -128,7 +128,9 @@ async function gather(
         say(`${event.job} is set aside: ${event.errors.join('; ')}`);
         break;
       case 'unchecked':
-        say(`${event.jobs} jobs were to be checked by a second worker, and none came: they count unchecked`);
+        say(
+          `${event.jobs} jobs could not be checked by a second worker, since there was none: they are used unchecked`,
+        );
         break;
       case 'put-back':
         say(`${event.jobs} jobs were on no queue any more, and are put back`);

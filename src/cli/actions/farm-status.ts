@@ -73,7 +73,7 @@ export function droppedLines({
     ),
     ...(unchecked.size > 0 ? [`${unchecked.size} jobs were not checked: one worker alone did them`] : []),
     ...(duplicate + late > 0
-      ? [`dropped: ${duplicate} results that came twice, ${late} of jobs that were done by then`]
+      ? [`dropped: ${duplicate} duplicate results, ${late} of jobs that were finished already`]
       : []),
     ...(differs > 0
       ? [

@@ -126,7 +126,7 @@ export async function run(
       refuseGiven(
         command,
         ['sockets'],
-        'is for packets that go as they are: faults, --truth and machines without the native library send one by one',
+        'is for unchanged packets: faults, --truth and machines without the native library send one by one',
       );
     const sent = await (isFast ? sendFast : sendOneByOne)(source, plan, sending);
     const seconds = stage.done();

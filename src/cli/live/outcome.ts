@@ -50,7 +50,7 @@ export function tellOutcome(
       refuse(
         'live',
         `${what}; nothing was written`,
-        'the lines above say what came; docs/operate.md says what each of them means',
+        'the lines above say what came; docs/operate.md explains each',
       );
     say(`${what} before it was stopped; nothing was written`);
     return;

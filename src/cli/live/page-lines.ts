@@ -26,7 +26,7 @@ export function pageLines(
         ? `${url}; the token ${what} is shown on a terminal alone: name a file for it with ${tokenOption}`
         : isLocal
           ? `${url}; to steer, at ${steerUrl}`
-          : `${steerUrl}; whoever has this address may read and steer`;
+          : `${steerUrl}; anyone with this address can read and steer`;
   return [
     `${shows} is at ${where}`,
     ...(isLocal

@@ -112,7 +112,7 @@ function fileLines({ kind, path, integrations, why = '', to = '' }: FileEvent): 
       return [
         integrations > 0
           ? `${path} ${why}: ${many} lost; a new file begins`
-          : `${path} ${why}; tried again with every integration, and what comes until then is lost`,
+          : `${path} ${why}; tried again with every integration; integrations until then are lost`,
       ];
   }
 }
@@ -150,7 +150,7 @@ function summaryLines(summary: NightSummary): string[] {
   return [
     `${formatSeconds(dataS)} of data in ${formatSeconds(wallS)}: ${integrations} integrations, ${images} images, ${pictures} drawn` +
       (emptyImages > 0 ? `, ${emptyImages} of nothing` : '') +
-      (lateImages > 0 ? `, ${lateImages} images left out since packets waited` : ''),
+      (lateImages > 0 ? `, ${lateImages} images left out because the ring was nearly full` : ''),
     ...(samplesIn > 0 || missingSamples > 0
       ? [
           `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} sessions` : ''}`,

@@ -66,5 +66,5 @@ export function failureText(error: unknown): string {
   const known = error instanceof CorellaError ? error.message : platformText(error);
   if (known !== undefined) return `corella: ${escaped(known)}\n`;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `corella: a fault of our own, please report it with this text:\n${escaped(text)}\n`;
+  return `corella: an error in corella; please report it with this text:\n${escaped(text)}\n`;
 }

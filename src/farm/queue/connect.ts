@@ -114,7 +114,7 @@ export function openServerWarning({ connection }: Pick<Queue, 'connection'>): st
   const isLocal = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?):\d+$/i.test(at);
   if (isLocal || info?.auth_required === true || info?.tls_verify === true) return undefined;
   return (
-    `warning: the NATS server ${at} asks for no credentials: whoever reaches it can forge results, images and ` +
+    `warning: the NATS server ${at} asks for no credentials: anyone who reaches it can forge results, images and ` +
     'what machines report; give it tokens, NKeys or certificates (docs/machines.md)'
   );
 }

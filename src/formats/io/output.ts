@@ -108,7 +108,7 @@ function refuseTruncated(path: string, size: number, takenBytes: number): never 
     {
       where: path,
       what: `was truncated by another program while it was written: ${size} bytes are left of ${takenBytes}`,
-      fix: 'write it again, and let no other program change it meanwhile',
+      fix: 'write it again, and let no other program change it',
     },
     { cause: Object.assign(new Error('truncated'), { code: TRUNCATED }) },
   );

@@ -109,7 +109,7 @@ async function ask(url: string, first: number, last: number): Promise<Response> 
   if (status === 200)
     refuse(
       url,
-      'its server does not answer ranges: all of it would come each time',
+      'its server does not serve byte ranges: the whole file would be read each time',
       'put it on one that does (nginx, Apache, caddy)',
     );
   if (status >= 300 && status < 400)

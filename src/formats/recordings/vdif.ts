@@ -260,7 +260,7 @@ function stationsOf(path: string, headers: readonly Header[]): Map<number, numbe
         refuse(
           path,
           `its thread ${thread} is of stations ${stations.map(stationName).join(' and ')}`,
-          'give each station a file of its own: files of one time are read side by side',
+          'give each station its own file: files of the same time are read side by side',
         );
       return [thread, stations[0]];
     }),

@@ -94,7 +94,7 @@ function standPolarisations(path: string, ids: readonly number[], options: OpenO
     refuse(
       path,
       `lacks ${names.join(', ')}${lone.length > names.length ? ` and ${lone.length - names.length} more` : ''}`,
-      'give source.polarisations: 1 to read each input by itself',
+      'give source.polarisations: 1 to read single inputs',
     );
   }
   return polarisationsFor(path, ids.length, lone.length === 0 ? 2 : 1, options);
@@ -223,7 +223,7 @@ export async function openDrx(
   const tuning = options.tuning ?? 1;
   const beams = common(seen.map((frame) => frame.beam));
   if (beams.length > 1)
-    refuse(path, `holds frames of beams ${beams.join(' and ')}`, 'give each beam a file of its own');
+    refuse(path, `holds frames of beams ${beams.join(' and ')}`, 'give each beam its own file');
   const [beam] = beams;
   const mine = seen.filter((frame) => frame.tuning === tuning && frame.beam === beam && frame.decimation > 0);
   if (mine.length === 0) {

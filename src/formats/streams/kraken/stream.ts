@@ -336,15 +336,15 @@ export class KrakenStream {
     ahead: number,
     frameS: number | undefined,
   ): string | undefined {
-    if (ahead >= COUNTS / 2) return 'its frame counter went back';
+    if (ahead >= COUNTS / 2) return 'its frame counter decreased';
     if (frame.samples > 0 && this.frameSamples !== undefined && frame.samples !== this.frameSamples)
       return `its frames changed from ${this.frameSamples} samples to ${frame.samples}`;
     if (frameS === undefined || !frame.time || !last.time || (ahead === 0 && !this.isCut)) return undefined;
     const clockS = secondsBetween(last.time, frame.time);
     const countedS = (ahead + 1) * frameS;
-    if (countedS - clockS > CLOCK_S) return 'its frame counter went ahead of its clock';
+    if (countedS - clockS > CLOCK_S) return 'its frame counter ran ahead of its clock';
     return this.isCut && clockS - countedS > CLOCK_S
-      ? 'its frame counter stood still while its clock went on'
+      ? 'its frame counter stopped while its clock ran'
       : undefined;
   }
 
@@ -395,7 +395,7 @@ export class KrakenStream {
       say(
         frame.isSynchronised
           ? `${this.name}: synchronised again at ${utc}; phases between channels may be others than before: calibrate again`
-          : `${this.name}: channels are not synchronised from ${utc} on; what comes is left out`,
+          : `${this.name}: channels are not synchronised from ${utc} on; their samples are left out`,
       );
     state.synchronised = frame.isSynchronised;
     if (!frame.isSynchronised) account.unsynchronisedFrames++;
@@ -415,7 +415,7 @@ export class KrakenStream {
     options.say(
       tuned
         ? `${this.name}: tuned to ${formatHz(frequencyHz)} again at ${utc}; retuning lost the coherence of the channels: calibrate again`
-        : `${this.name}: retuned to ${formatHz(frame.frequencyHz)} at ${utc}; what comes is left out until it is tuned to ${formatHz(frequencyHz)} again`,
+        : `${this.name}: retuned to ${formatHz(frame.frequencyHz)} at ${utc}; its samples are left out until it is tuned to ${formatHz(frequencyHz)} again`,
     );
   }
 }
