@@ -157,7 +157,10 @@ async function closed(observation) {
     `${packets.packets} packets, ${sum} in outcomes; ${cells} slots of ${blocks} blocks; ${packets.resyncs} resyncs; ` +
       `event loop p99 ${eventLoopMs.p99} ms, ${eventLoopMs.most} ms at most`,
   );
-  const [isShown, isLeaked] = [observation.said().includes('the sky is at'), observation.said().includes(observation.token)];
+  const [isShown, isLeaked] = [
+    observation.said().includes('the sky is at'),
+    observation.said().includes(observation.token),
+  ];
   row('the log holds the address and no token', isShown && !isLeaked, '');
 }
 
@@ -207,7 +210,11 @@ async function observation(kinds, planOf) {
     row(`memory grows by less than ${100 * MOST_GROWTH} %`, growth < MOST_GROWTH, `${megabytes} MB`);
     await closed(observation);
   } catch (error) {
-    row('the observation goes on', false, `${String(error)}; it said last: ${observation.said().slice(-400)}`);
+    row(
+      'the observation goes on',
+      false,
+      `${String(error)}; it said last: ${observation.said().slice(-400)}`,
+    );
   } finally {
     await observation.close();
   }
@@ -275,7 +282,8 @@ async function farmUnder({ folder }) {
 console.log(`${availableParallelism()} processors, load ${loadavg()[0].toFixed(1)} before`);
 await observation(
   attacks.filter((one) => one !== 'ticks'),
-  (observation, kind) => (kind === 'jobs' ? farmUnder(observation) : Promise.resolve({ words: [kind, observation.url] })),
+  (observation, kind) =>
+    kind === 'jobs' ? farmUnder(observation) : Promise.resolve({ words: [kind, observation.url] }),
 );
 // A separate run: accepted packets may end it.
 await observation(

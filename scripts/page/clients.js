@@ -4,7 +4,9 @@ import { WebSocket } from 'ws';
 
 const [url, clients, seconds] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
 const totals = { messages: 0, bytes: 0, skies: 0, open: 0 };
-const subscribe = JSON.stringify({ subscribe: ['status', 'sky', 'sources', 'antennas', 'chain', 'observation'] });
+const subscribe = JSON.stringify({
+  subscribe: ['status', 'sky', 'sources', 'antennas', 'chain', 'observation'],
+});
 /** @returns {Promise<WebSocket>} */
 const open = (/** @type {boolean} */ isDeaf) =>
   new Promise((resolve, reject) => {

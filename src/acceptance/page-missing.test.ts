@@ -115,7 +115,16 @@ describe('the page, where numbers are missing', { skip }, () => {
     try {
       const { tab, faults } = await tabAt(`http://127.0.0.1:${port}/`);
       await tab.waitForSelector('corella-app p', { timeout: 60_000 });
-      for (const view of ['sources', 'antennas', 'bandpass', 'waterfall', 'gains', 'chain', 'observation', 'now']) {
+      for (const view of [
+        'sources',
+        'antennas',
+        'bandpass',
+        'waterfall',
+        'gains',
+        'chain',
+        'observation',
+        'now',
+      ]) {
         await tab.evaluate(`location.hash = '${view}'`);
         await tab.waitForSelector(`corella-${view} > *, corella-app > .empty`, {
           state: 'attached',

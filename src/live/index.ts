@@ -5,7 +5,6 @@ export { isFifo, openLiveInput, telescopeOf } from './input.js';
 export { isTartName, isStreamName } from './stream-address.js';
 export type { OpenedInput, Say } from './opened-input.js';
 export { listenSettings, parseEpoch } from './packets.js';
-export { leftOutWords } from './left-out-frames.js';
 export { watchLosses } from './loss-watch.js';
 export { packetLines } from './packet-lines.js';
 export { planLive, type LivePlan } from './plan.js';
@@ -16,7 +15,13 @@ export type { LiveFiles } from './file-task.js';
 export type { FileEvent } from './files.js';
 export type { GainsEvents, LiveGains, Solved } from './gains.js';
 export { methodLine } from '../compose/index.js';
-export { type LiveInput, type NightEvent, type NightSummary, runEpochs, spectrumRateOf } from './run-epochs.js';
+export {
+  type LiveInput,
+  type NightEvent,
+  type NightSummary,
+  runEpochs,
+  spectrumRateOf,
+} from './run-epochs.js';
 export { rehearse } from './rehearse.js';
 export { seenSource } from './seen.js';
 export type { LossControl, Losses } from './losses.js';

@@ -1,8 +1,13 @@
 /** The account of every packet as text. */
 import { formatSeconds } from '../core/units.js';
-import { leftOutWords } from './left-out-frames.js';
 import { surveyedLine } from './packets.js';
-import { hasDuplicateId, outcomes, type Outcome, type ReceiveAccount } from '../receive/index.js';
+import {
+  hasDuplicateId,
+  leftOutWords,
+  outcomes,
+  type Outcome,
+  type ReceiveAccount,
+} from '../receive/index.js';
 
 type Sender = ReceiveAccount['senders'][number];
 

@@ -12,6 +12,8 @@ import {
   captureDatagrams,
   openSurveySocket,
   planListening,
+  leftOutFix,
+  leftOutWords,
   receivePackets,
   type Band,
   type CaptureOrigin,
@@ -24,7 +26,6 @@ import {
   type SurveySocket,
 } from '../receive/index.js';
 import type { RefusedFrame } from '../packets/udp.js';
-import { leftOutFix, leftOutWords } from './left-out-frames.js';
 import type { SourcePart } from '../observation/index.js';
 import type { InputSettings, OpenedInput, Say } from './opened-input.js';
 

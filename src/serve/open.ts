@@ -264,7 +264,8 @@ class RunPage implements Page {
     joined?.tick();
     const faults = [...faultsOf(measure(state, this.around())), ...(joined?.faults() ?? [])];
     if (state.alarms.judge(faults, nowS)) this.publish('alarms');
-    for (const topic of ['status', 'sources', 'chain', 'observation', 'machines'] as const) this.publish(topic);
+    for (const topic of ['status', 'sources', 'chain', 'observation', 'machines'] as const)
+      this.publish(topic);
   }
 
   readonly gainsEvents: GainsEvents = {

@@ -17,7 +17,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { parseFlags } from '../options/flags.js';
 import { bandFacts, bandLines, bandOfVoltages } from '../../products/report/index.js';
 import { history } from '../report/history.js';
-import { numbersText } from '../report/inspect-text.js';
+import { numbersText } from '../../inspect/index.js';
 import { duration, frequency, plainNumber } from '../options/quantity.js';
 import { chooseSources, chooseTelescope } from '../options/sky-options.js';
 import { openTerminal } from '../report/terminal.js';

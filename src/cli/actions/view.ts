@@ -21,7 +21,8 @@ import { captureObservation, type CaptureOptions } from '../live/view-capture.js
 import { channelOptionNames } from '../options/channel-options.js';
 import { refuseGiven } from '../options/command.js';
 import { withBackend } from '../open.js';
-import { leftOutWords, parseEpoch } from '../../live/index.js';
+import { parseEpoch } from '../../live/index.js';
+import { leftOutWords } from '../../receive/index.js';
 import { openTerminal } from '../report/terminal.js';
 import { version } from '../../core/program/version.js';
 import type { Line } from '../../messages/index.js';

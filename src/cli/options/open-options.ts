@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import type { OpenFileOptions } from '../../formats/index.js';
-import { source, type ObservationInput } from '../../observation/index.js';
+import { source, type SourcePart } from '../../observation/index.js';
 import type { Options } from './own.js';
 import { telescope } from './shared.js';
 
@@ -34,24 +34,22 @@ export const openFields = {
 };
 export type OpenFlags = Options<z.ZodObject<typeof openFields>>;
 
-const sourceFields = (flags: OpenFlags) => ({
-  'sample-bits': flags.sampleBits,
-  'sample-type': flags.sampleType,
-  'remove-cables': flags.removeCables,
-  'stored-pair': flags.storedPair,
-  'seconds-of': flags.secondsOf,
-});
+/** What the user says of a recording, as the source of an observation. */
+export function factsOf(flags: OpenFlags): SourcePart {
+  const facts = {
+    ...flags,
+    'sample-bits': flags.sampleBits,
+    'sample-type': flags.sampleType,
+    'remove-cables': flags.removeCables,
+    'stored-pair': flags.storedPair,
+    'seconds-of': flags.secondsOf,
+  };
+  return Object.fromEntries(
+    Object.entries(facts).filter(([key, value]) => value !== undefined && key in source.shape),
+  );
+}
 
 export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
   const { readingOptionsOf } = await import('../../observation/index.js');
-  return readingOptionsOf({ ...flags, ...sourceFields(flags) }, flags.telescope);
-}
-
-/** The source of an observation of this recording. */
-export function sourceOf(path: string, flags: OpenFlags): ObservationInput['source'] {
-  const own = Object.keys(openFields).filter((key) => key !== 'telescope');
-  const given = Object.entries({ ...flags, ...sourceFields(flags) }).filter(
-    ([key, value]) => value !== undefined && (own.includes(key) || key.includes('-')) && key in source.shape,
-  );
-  return { recording: path, ...Object.fromEntries(given) };
+  return readingOptionsOf(factsOf(flags), flags.telescope);
 }

@@ -32,9 +32,13 @@ export function tellImage(queue: Queue, observation: string, machine: string, by
     const head = nats().headers();
     head.set(IMAGE, id);
     head.set(PIECE, `${n}/${pieces}`);
-    connection.publish(imageSubject(observation, machine), bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES), {
-      headers: head,
-    });
+    connection.publish(
+      imageSubject(observation, machine),
+      bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES),
+      {
+        headers: head,
+      },
+    );
   }
 }
 
@@ -107,7 +111,11 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
 }
 
 /** Subscribes to those messages of an observation's machines that have a callback in `listener`. */
-export function listenToNight({ connection }: Queue, observation: string, listener: MachineListener): MachineListening {
+export function listenToNight(
+  { connection }: Queue,
+  observation: string,
+  listener: MachineListener,
+): MachineListening {
   const pieces = gathering();
   const inbox = nats().createInbox();
   const { health, image, book, proofs, refused } = listener;

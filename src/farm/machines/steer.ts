@@ -151,7 +151,11 @@ interface SteerRequest {
 }
 
 /** Steers all machines. Refused if one cannot or does not answer; then no machine has changed anything. */
-export async function steerAll(queue: Queue, observation: string, request: SteerRequest): Promise<SteerAnswer[]> {
+export async function steerAll(
+  queue: Queue,
+  observation: string,
+  request: SteerRequest,
+): Promise<SteerAnswer[]> {
   const { command, who, machines, token } = request;
   if (token === undefined)
     refuse(

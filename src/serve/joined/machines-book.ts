@@ -210,11 +210,7 @@ export class MachinesBook {
 }
 
 /** A machine's minute as a fraction of the observation's. */
-function ofAll(
-  { minute, seconds }: MinuteView,
-  own: MinuteView | undefined,
-  missingS: number,
-): MinuteView {
+function ofAll({ minute, seconds }: MinuteView, own: MinuteView | undefined, missingS: number): MinuteView {
   const { presentPercent = 0, integrations = 0, written = 0 } = own ?? {};
   const share = (seconds - missingS) / seconds;
   return {

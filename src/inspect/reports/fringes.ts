@@ -1,6 +1,11 @@
 /** Fringes as text and JSON. */
-import { NOT_FITTED, offset, type Fringes } from '../../inspect/index.js';
-import { line } from './inspect-text.js';
+import type { Fringes } from '../fringes/numbers.js';
+import { NOT_FITTED, offset } from '../pictures/fringes.js';
+import type { ReportOptions } from './report.js';
+import { line } from './text.js';
+
+export const wantsFringes = ({ draw = [], fringeOf }: ReportOptions): boolean =>
+  draw.includes('fringes') || fringeOf !== undefined;
 
 /** NaN becomes null. */
 const listOf = (values: ArrayLike<number>): (number | null)[] =>

@@ -1,92 +1,61 @@
 /** Report of inspect for a packet capture. */
 import { stat } from 'node:fs/promises';
-import { refuse } from '../../core/errors.js';
-import { formatInstant, instant, type Instant } from '../../core/instant.js';
 import { numberOf } from '../../core/clock/rational.js';
+import { formatInstant, instant, type Instant } from '../../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
 import { formats, openInput, type InputFile } from '../../formats/index.js';
+import type { SourcePart } from '../../observation/index.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { isCapture } from '../../packets/pcap.js';
 import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js';
-import {
-  lookAtCapture,
-  tickSpan,
-  type CaptureLook,
-  type StreamLook,
-  type SenderTally,
-} from '../../inspect/index.js';
-import { line } from './inspect-text.js';
-import type { OpenFlags } from '../options/open-options.js';
-import { leftOutWords } from '../../live/index.js';
-import type { Terminal } from './terminal.js';
+import { leftOutWords } from '../../receive/index.js';
+import { lookAtCapture, tickSpan, type CaptureLook, type StreamLook } from '../capture.js';
+import type { SenderTally } from '../stream-account.js';
+import type { Inspected, Report, ReportOptions } from './report.js';
+import { line } from './text.js';
 
 /** Bytes read of a large capture, unless all is requested. */
 const FIRST_BYTES = 2 ** 28;
 const CHUNK_BYTES = 2 ** 20;
 const SHOWN = 8;
 
-export interface CaptureFlags extends OpenFlags {
-  readonly spectrum?: string;
-  readonly picture?: string;
-  readonly whole?: true;
-}
-
 /** Undefined if the file is no capture. */
-export async function inspectCapture(
-  path: string,
-  flags: CaptureFlags,
-  terminal: Terminal,
-): Promise<{ readonly json: object; readonly lines: readonly string[] } | undefined> {
+export async function inspectedCapture(path: string, source: SourcePart): Promise<Inspected | undefined> {
   // A file format given by name reads anything (plain binary); unreadable files are refused elsewhere.
-  const { format } = flags;
-  const asFile = formats.some(({ name }) => name === format) && !isPacketFormatName(format ?? '');
+  const { format = '' } = source;
+  const asFile = formats.some(({ name }) => name === format) && !isPacketFormatName(format);
   if (asFile || !(await stat(path).catch(() => undefined))?.isFile()) return undefined;
   const file = await openInput(path);
-  try {
-    const head = new Uint8Array(Math.min(4, file.sizeBytes));
-    await file.readExactly(head, 0);
-    if (!isCapture(head)) return undefined;
-    refuseOthers(path, flags);
-    const end = flags.whole === true ? file.sizeBytes : Math.min(file.sizeBytes, FIRST_BYTES);
-    const stage = flags.whole === true ? terminal.stage('read') : undefined;
-    const all = await lookAtCapture(path, chunksOf(file, end), {
-      ...(format === undefined ? {} : { format: packetFormatNamed(format) }),
-      ...(flags.rate === undefined ? {} : { hints: { rateHz: flags.rate } }),
-      onProgress: (done) => stage?.update({ done, of: end, unit: 'bytes' }),
-    });
-    stage?.done();
-    const extent = end === file.sizeBytes ? 'whole' : 'first';
-    const { ended, ...others } = all;
-    // If only a part is read, it ends inside a record, which is no error.
-    const look = ended && (extent === 'whole' || ended.cause === 'damaged') ? all : others;
-    return { json: captureJson(path, look, extent), lines: captureLines(path, look, extent) };
-  } finally {
+  const head = new Uint8Array(Math.min(4, file.sizeBytes));
+  await file.readExactly(head, 0);
+  if (!isCapture(head)) {
     await file.close();
+    return undefined;
   }
+  return {
+    holds: 'packets',
+    report: (options) => captureReport(path, file, source, options),
+    close: () => file.close(),
+  };
 }
 
-/** Options without meaning for packets. */
-const meaningless = [
-  ...(['spectrum', 'picture', 'telescope', 'frequency', 'inputs', 'polarisations', 'sampleBits'] as const),
-  ...([
-    'sampleType',
-    'skip',
-    'start',
-    'near',
-    'tuning',
-    'metafits',
-    'removeCables',
-    'storedPair',
-    'sideband',
-  ] as const),
-  ...(['column', 'target'] as const),
-];
-
-function refuseOthers(path: string, flags: CaptureFlags): void {
-  const given = meaningless.find((name) => flags[name] !== undefined);
-  if (given === undefined) return;
-  const option = given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  refuse(`--${option}`, `is not for captured packets, which ${path} holds`, 'leave it out');
+async function captureReport(
+  path: string,
+  file: InputFile,
+  { format, rate }: SourcePart,
+  { whole = false, onProgress }: ReportOptions,
+): Promise<Report> {
+  const end = whole ? file.sizeBytes : Math.min(file.sizeBytes, FIRST_BYTES);
+  const all = await lookAtCapture(path, chunksOf(file, end), {
+    format: format === undefined ? undefined : packetFormatNamed(format),
+    hints: rate === undefined ? undefined : { rateHz: rate },
+    onProgress: (done) => onProgress?.({ done, of: end, unit: 'bytes' }),
+  });
+  const extent = end === file.sizeBytes ? 'whole' : 'first';
+  const { ended, ...others } = all;
+  // If only a part is read, it ends inside a record, which is no error.
+  const look = ended && (extent === 'whole' || ended.cause === 'damaged') ? all : others;
+  return { json: captureJson(path, look, extent), lines: captureLines(path, look, extent), pictures: {} };
 }
 
 async function* chunksOf(file: InputFile, end: number): AsyncGenerator<Uint8Array> {

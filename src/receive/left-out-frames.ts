@@ -1,5 +1,5 @@
 /** Text about frames of a capture that are not complete datagrams. */
-import type { LeftOutFrames } from '../receive/index.js';
+import type { LeftOutFrames } from './from-capture.js';
 
 export function leftOutWords({ cut, fragment, other }: LeftOutFrames): string[] {
   return [

@@ -1,9 +1,26 @@
 /** Report of inspect for gains. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, withMinus } from '../../core/units.js';
-import { crossHandKnown, type GainsFile } from '../../formats/index.js';
-import type { GainLook, GainTimes } from '../../inspect/index.js';
-import { line, nameList } from './inspect-text.js';
+import { crossHandKnown, readGainFile, type GainsFile } from '../../formats/index.js';
+import { firstWithGains, lookAtGains, timesOf, type GainLook, type GainTimes } from '../gains.js';
+import { gainPicture } from '../pictures/gain.js';
+import type { Inspected } from './report.js';
+import { line, nameList } from './text.js';
+
+export const inspectedGains = (path: string): Inspected => ({
+  holds: 'gains',
+  report: async ({ draw = [] }) => {
+    const file = await readGainFile(path);
+    const [gains, times] = [firstWithGains(file), timesOf(file)];
+    const look = lookAtGains(gains);
+    return {
+      json: gainJson(path, gains, look, times),
+      lines: gainLines(path, gains, look, times),
+      pictures: draw.includes('picture') ? { picture: { picture: gainPicture(gains, path) } } : {},
+    };
+  },
+  close: () => Promise.resolve(),
+});
 
 /** Antennas beyond this need attention: half or twice the others' amplitude. */
 const ODD_DB = 6;

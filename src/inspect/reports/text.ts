@@ -1,11 +1,13 @@
-/** Text output of inspect. */
+/** Lines of inspect's reports. */
 import type { SpectraGap } from '../../core/gaps.js';
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
 import { textOf } from '../../messages/index.js';
 import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
-import type { FileDescription, FirstValue, Look, VisibilityLook } from '../../inspect/index.js';
+import type { FileDescription } from '../inspect.js';
+import type { VisibilityLook } from '../visibilities.js';
+import type { FirstValue, Look } from '../voltages.js';
 import { orientationLines, earlyMessage, frameLines } from '../../products/report/index.js';
 
 export const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;

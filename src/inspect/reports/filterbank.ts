@@ -1,56 +1,45 @@
 /** Report of inspect for a filterbank. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
-import { renderPng } from '../../draw/index.js';
-import { holdsFilterbank, openFilterbank, writeFileWhole, type Filterbank } from '../../formats/index.js';
-import { dynamicSpectrum, filterbankPicture, type DynamicSpectrum } from '../../inspect/index.js';
-import { refuseDrawings, type DrawingOptions } from '../options/drawing-options.js';
-import type { OpenFlags } from '../options/open-options.js';
-import { line } from './inspect-text.js';
+import { holdsFilterbank, openFilterbank, type Filterbank } from '../../formats/index.js';
+import { dynamicSpectrum, filterbankPicture, type DynamicSpectrum } from '../pictures/filterbank.js';
+import type { Inspected } from './report.js';
+import { line } from './text.js';
 
 /** Undefined if the file is no filterbank. */
-export async function inspectFilterbank(
-  path: string,
-  flags: OpenFlags & DrawingOptions & { readonly whole?: true },
-): Promise<{ readonly json: object; readonly lines: readonly string[] } | undefined> {
-  if (flags.format !== undefined || !(await holdsFilterbank(path))) return undefined;
-  refuseDrawings(
-    flags,
-    ['spectrum', 'baseline', 'uv', 'map'],
-    `filterbanks, such as ${path}`,
-    'draw it with --picture',
-  );
+export async function inspectedFilterbank(path: string): Promise<Inspected | undefined> {
+  if (!(await holdsFilterbank(path))) return undefined;
   const file = await openFilterbank(path);
-  try {
-    const spectrum = await dynamicSpectrum(file, { whole: flags.whole === true });
-    if (flags.picture !== undefined)
-      await writeFileWhole(
-        flags.picture,
-        await renderPng(filterbankPicture(file, spectrum, path), { width: 1400 }),
-      );
-    const { header, values, leftOverBytes, keywords } = file;
-    const { mean, least, most, notFinite } = spectrum;
-    return {
-      json: {
-        path,
-        kind: 'filterbank',
-        format: file.format,
-        ...header,
-        start: formatInstant(header.start, 9),
-        values,
-        leftOverBytes,
-        read: spectrum.values,
-        mean,
-        least,
-        most,
-        notFinite,
-        details: keywords,
-      },
-      lines: linesOf(file, spectrum),
-    };
-  } finally {
-    await file.close();
-  }
+  return {
+    holds: 'filterbank',
+    report: async ({ whole = false, draw = [] }) => {
+      const spectrum = await dynamicSpectrum(file, { whole });
+      const { header, values, leftOverBytes, keywords } = file;
+      const { mean, least, most, notFinite } = spectrum;
+      return {
+        json: {
+          path,
+          kind: 'filterbank',
+          format: file.format,
+          ...header,
+          start: formatInstant(header.start, 9),
+          values,
+          leftOverBytes,
+          read: spectrum.values,
+          mean,
+          least,
+          most,
+          notFinite,
+          details: keywords,
+        },
+        lines: linesOf(file, spectrum),
+        pictures: draw.includes('picture')
+          ? { picture: { picture: filterbankPicture(file, spectrum, path), widthPx: 1400 } }
+          : {},
+      };
+    },
+    close: () => file.close(),
+  };
 }
 
 function linesOf(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { instant } from '../../core/instant.js';
 import { trioGains } from '../../formats/testing/gain-subjects.js';
-import { firstWithGains, lookAtGains, timesOf } from '../../inspect/index.js';
-import { gainJson, gainLines } from './inspect-gains.js';
+import { firstWithGains, lookAtGains, timesOf } from '../gains.js';
+import { gainJson, gainLines } from './gains.js';
 
 it('gains of several times say how many, from when to when, and which are shown', () => {
   const none = { ...trioGains, time: instant(0), solved: new Uint8Array(12) };

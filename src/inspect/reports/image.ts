@@ -1,32 +1,28 @@
 /** Report of inspect for a FITS image. */
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
-import { renderPng } from '../../draw/index.js';
-import { holdsFitsImage, readFitsImage, writeFileWhole } from '../../formats/index.js';
-import { imagePicture, lookAtImage, type ImageFacts } from '../../inspect/index.js';
+import { holdsFitsImage, readFitsImage } from '../../formats/index.js';
 import type { SkyPosition } from '../../sky/frame.js';
-import { refuseDrawings, type DrawingOptions } from '../options/drawing-options.js';
-import type { OpenFlags } from '../options/open-options.js';
-import { line } from './inspect-text.js';
+import { imagePicture, lookAtImage, type ImageFacts } from '../fits-image.js';
+import type { Inspected } from './report.js';
+import { line } from './text.js';
 
 /** Undefined if the file is no image. */
-export async function inspectImage(
-  path: string,
-  flags: OpenFlags & DrawingOptions,
-): Promise<{ readonly json: object; readonly lines: readonly string[] } | undefined> {
-  if (flags.format !== undefined || !(await holdsFitsImage(path))) return undefined;
-  refuseDrawings(
-    flags,
-    ['spectrum', 'baseline', 'uv', 'map'],
-    `images, such as ${path}`,
-    'draw it with --picture',
-  );
-  const image = await readFitsImage(path);
-  const look = lookAtImage(path, image);
-  if (flags.picture !== undefined)
-    await writeFileWhole(flags.picture, await renderPng(imagePicture(look, image, path), { width: 1200 }));
+export async function inspectedImage(path: string): Promise<Inspected | undefined> {
+  if (!(await holdsFitsImage(path))) return undefined;
   return {
-    json: { path, kind: 'image', ...look.facts, details: image.details },
-    lines: imageLines(path, look.facts),
+    holds: 'image',
+    report: async ({ draw = [] }) => {
+      const image = await readFitsImage(path);
+      const look = lookAtImage(path, image);
+      return {
+        json: { path, kind: 'image', ...look.facts, details: image.details },
+        lines: imageLines(path, look.facts),
+        pictures: draw.includes('picture')
+          ? { picture: { picture: imagePicture(look, image, path), widthPx: 1200 } }
+          : {},
+      };
+    },
+    close: () => Promise.resolve(),
   };
 }
 
