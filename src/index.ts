@@ -12,6 +12,7 @@ export {
   type SteeredChange,
 } from './library/observe.js';
 export { calibrate, image, type ObservationSettings } from './library/from-visibilities.js';
+export { inspect } from './library/inspect.js';
 export { write, type Writable } from './library/write.js';
 export {
   checkObservation,

@@ -6,7 +6,16 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { calibrate, image, observe, open, write, type Integration, type VisibilityHeader } from '../index.js';
+import {
+  calibrate,
+  image,
+  inspect,
+  observe,
+  open,
+  write,
+  type Integration,
+  type VisibilityHeader,
+} from '../index.js';
 import { corella, withFolder } from './corella.js';
 
 const page = new URL('../../docs/library.md', import.meta.url);
@@ -53,6 +62,21 @@ const integrationsOf = async (path: string): Promise<Integration[]> => {
   await file.close();
   return found;
 };
+
+it('inspect reports the same as the command', async () => {
+  await withFolder(async (folder) => {
+    await simulated(folder);
+    const path = join(folder, 'voltages.sigmf-meta');
+    const { json, lines } = await inspect(path);
+    const asJson = await corella(folder, 'inspect', path, '--json');
+    assert.deepEqual(
+      { jsonVersion: 1, ...(JSON.parse(JSON.stringify(json)) as object), messages: [] },
+      JSON.parse(asJson.stdout),
+    );
+    assert.deepEqual(lines, (await corella(folder, 'inspect', path)).stdout.trimEnd().split('\n'));
+    await assert.rejects(inspect(join(folder, 'nothing.uvh5')), /nothing\.uvh5/);
+  });
+});
 
 describe('observe', () => {
   it('has the messages of a command in its outcome: old elements of a satellite', async () => {
