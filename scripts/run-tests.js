@@ -158,6 +158,6 @@ function report({ title, files }, { text, code, signal, left, seconds }, totals)
   // Without its closing lines, which would look like those of the whole run.
   if (faults.length > 0) process.stdout.write(text.replaceAll(/^# (?:\w+) [\d.]+\n/gm, ''));
   const what = `${files.length === 1 ? '' : `${files.length} files, `}${counted('tests')} ${counted('tests') === 1 ? 'test' : 'tests'}`;
-  const verdict = faults.length === 0 ? 'ok  ' : 'FAIL';
-  console.log([`${verdict} ${seconds.toFixed(1).padStart(5)} s  ${title}: ${what}`, ...faults].join('; '));
+  const result = faults.length === 0 ? 'ok  ' : 'FAIL';
+  console.log([`${result} ${seconds.toFixed(1).padStart(5)} s  ${title}: ${what}`, ...faults].join('; '));
 }

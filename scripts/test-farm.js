@@ -110,7 +110,7 @@ function HOW() {
  */
 function submit(place, url, jobs = '--job-time 50ms --job-channels 16') {
   const words = `farm submit correlate ../sky.sigmf-meta ${HOW()} -o farm.uvh5 ${jobs}`;
-  return corella(place, ...words.split(' '), '--server', url, '--patience', '3s', '--overwrite');
+  return corella(place, ...words.split(' '), '--server', url, '--timeout', '3s', '--overwrite');
 }
 
 /** @param {string} path */

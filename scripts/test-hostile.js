@@ -245,7 +245,7 @@ async function farmUnder({ folder }) {
   await corella(folder, ...sky.split(' '));
   await corella(folder, ...`correlate farm-sky.sigmf-meta ${HOW} -o one.uvh5 --overwrite --quiet`.split(' '));
   const farm = await openFarm(place, { backend: 'reference' });
-  const submit = `farm submit correlate ../farm-sky.sigmf-meta ${HOW} -o farm.uvh5 --job-time 50ms --patience 3s`;
+  const submit = `farm submit correlate ../farm-sky.sigmf-meta ${HOW} -o farm.uvh5 --job-time 50ms --timeout 3s`;
   await corella(place, ...submit.split(' '), '--server', farm.url);
   const ledger = join(place, 'farm.uvh5.farm');
   return {

@@ -24,7 +24,7 @@ async function measure(folder, { name, simulate, how, workers }) {
   const taking = how.replaceAll(/ --job-time \S+/g, '');
   await corella(folder, ...`correlate ${name}.sigmf-meta ${taking} -o ${name}.uvh5 --threads 1`.split(' '));
   const aloneS = (performance.now() - began) / 1000;
-  const farm = await openFarm(place, { backend: 'auto', patience: '30s' });
+  const farm = await openFarm(place, { backend: 'auto', timeout: '30s' });
   try {
     const words = `farm submit correlate ../${name}.sigmf-meta ${how} -o farm.uvh5 --json`;
     const submitting = performance.now();

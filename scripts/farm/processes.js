@@ -13,9 +13,9 @@ export const hasServer = () => spawnSync('nats-server', ['--version'], { env }).
 /**
  * A farm in a folder. The caller must end it.
  * @param {string} folder
- * @param {{ words?: readonly string[], backend?: string, patience?: string, config?: readonly string[] }} [options]
+ * @param {{ words?: readonly string[], backend?: string, timeout?: string, config?: readonly string[] }} [options]
  */
-export async function openFarm(folder, { backend = 'auto', patience = '3s', config = [] } = {}) {
+export async function openFarm(folder, { backend = 'auto', timeout = '3s', config = [] } = {}) {
   const port = await freePort();
   const url = `nats://127.0.0.1:${port}`;
   const store = join(folder, 'store');
@@ -42,7 +42,7 @@ export async function openFarm(folder, { backend = 'auto', patience = '3s', conf
     workers.set(name, startCorella(folder, [...words, ...idle, '--json']));
   };
   const startCollector = () => {
-    const words = ['farm', 'collect', 'farm.uvh5.farm', '--server', url, '--patience', patience, '--json'];
+    const words = ['farm', 'collect', 'farm.uvh5.farm', '--server', url, '--timeout', timeout, '--json'];
     collector = startCorella(folder, words);
   };
   startServer();

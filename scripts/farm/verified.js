@@ -51,10 +51,10 @@ export async function verified(folder, { how, version, contents }) {
   const place = join(folder, 'verified');
   mkdirSync(place);
   // Long enough for the third answer: without one, jobs with different answers are set aside.
-  const farm = await openFarm(place, { backend: 'reference', patience: '60s' });
+  const farm = await openFarm(place, { backend: 'reference', timeout: '60s' });
   try {
     const submit = `farm submit correlate ../sky.sigmf-meta ${how} -o farm.uvh5 --job-time 250ms --verify 1/1`;
-    await corella(place, ...submit.split(' '), '--server', farm.url, '--patience', '60s');
+    await corella(place, ...submit.split(' '), '--server', farm.url, '--timeout', '60s');
     await answerWrongly(farm.url, folder, version);
     for (const name of ['a', 'b']) farm.startWorker(name);
     farm.startCollector();

@@ -34,8 +34,8 @@ int main() {
   const int receiver = socket(AF_INET, SOCK_DGRAM, 0);
   const int room = 1 << 22;
   setsockopt(receiver, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-  const timeval patience = {5, 0};
-  setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval timeout = {5, 0};
+  setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   sockaddr_in to = {};
   to.sin_family = AF_INET;
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

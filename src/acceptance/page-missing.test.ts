@@ -89,7 +89,7 @@ describe('the page, where numbers are missing', { skip }, () => {
       values: new Float32Array(3 * pixels * pixels),
     };
     const { tab, faults } = await tabAt(`${page.url}#chain`);
-    await tab.waitForSelector('corella-chain .verdict', { timeout: 60_000 });
+    await tab.waitForSelector('corella-chain .result', { timeout: 60_000 });
     await tab.waitForSelector('corella-chain .methods', { timeout: 60_000 });
     assert.deepEqual(faults, []);
     await tab.close();

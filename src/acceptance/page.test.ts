@@ -20,7 +20,7 @@ const browserPath = [
   '/usr/bin/google-chrome',
 ].find((path) => path !== undefined && existsSync(path));
 const skip = browserPath === undefined ? 'no chromium: install it, or name it by CHROMIUM' : false;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 const folder = temporaryFolder('page');
 const children: ChildProcess[] = [];
@@ -46,7 +46,7 @@ async function until<Value>(
   what: string,
   found: () => Value | undefined | Promise<Value | undefined>,
 ): Promise<Value> {
-  for (const begun = performance.now(); performance.now() - begun < PATIENCE_MS;) {
+  for (const begun = performance.now(); performance.now() - begun < TIMEOUT_MS;) {
     const value = await found();
     if (value !== undefined) return value;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -109,7 +109,7 @@ before(async () => {
     ],
   });
   tab = await browser.newPage({ viewport: { width: 900, height: 640 } });
-  tab.setDefaultTimeout(PATIENCE_MS);
+  tab.setDefaultTimeout(TIMEOUT_MS);
   tab.on('pageerror', (error) => faults.push(error.message));
   tab.on('console', (line) => {
     if (line.type() === 'error') faults.push(line.text());

@@ -30,7 +30,7 @@ function unionWords({ message, errors }: z.core.$ZodIssueInvalidUnion, value: un
     : `is ${kindOf(value)} of no form that is known here`;
 }
 
-/** `input` is the value that the schema checked: zod leaves the offending value out of its issues. */
+/** `input` is the value that the schema checked: zod leaves the value out of its issues. */
 export function issueWords(issue: Issue, input: unknown): string {
   const value = issue.path.reduce<unknown>(
     (at, key) =>

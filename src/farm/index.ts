@@ -6,7 +6,7 @@ export {
   openLedger,
   writeSafely,
   type Ledger,
-  type Verdict,
+  type Decision,
 } from './ledger.js';
 export { encodeResult } from './result.js';
 export { checkJob, jobsOf, type FarmPlan, type Job } from './job.js';

@@ -21,7 +21,7 @@ import { writeSafely } from './write-safely.js';
 export { writeSafely };
 
 /** What was done with a result. */
-export type Verdict =
+export type Decision =
   | 'merged'
   /** The same result again: its acknowledgement was lost, or its collector ended before sending one. */
   | 'duplicate'
@@ -36,7 +36,7 @@ export type Verdict =
   /** Cut short, changed in transit, or of another version. */
   | 'damaged';
 
-type Dropping = Exclude<Verdict, 'merged' | 'waiting'>;
+type Dropping = Exclude<Decision, 'merged' | 'waiting'>;
 type Dropped = Record<Dropping, number>;
 const droppedSchema = z.object({
   duplicate: z.number(),
@@ -72,7 +72,7 @@ export interface Ledger {
   /** Call when no other worker will come: a single answer then counts; jobs with different answers are set aside. */
   settle(): Promise<{ readonly unchecked: readonly string[]; readonly undecided: readonly SetAside[] }>;
   /** Counts a result once; it is on disk when this resolves. */
-  take(bytes: Uint8Array): Promise<Verdict>;
+  take(bytes: Uint8Array): Promise<Decision>;
   /** False if it is not a job of this plan or is already done. */
   putAside(one: SetAside): Promise<boolean>;
   /** Retries the jobs that were set aside. */
@@ -132,7 +132,7 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
       if (names.has(one.job) && !state.done.has(one.job)) state.setAside.set(one.job, one);
     }
   };
-  const drop = async (why: Dropping, count = 1): Promise<Verdict> => {
+  const drop = async (why: Dropping, count = 1): Promise<Decision> => {
     state.dropped[why] += count;
     await writeSafely(join(folder, 'dropped.json'), JSON.stringify(state.dropped));
     return why;

@@ -40,7 +40,7 @@ export class LossWatch {
   private missing: Trouble | undefined;
   private unplaced: Trouble | undefined;
   /** Duplicate source IDs, each reported once. */
-  private readonly rivals = new Set<string>();
+  private readonly reportedIds = new Set<string>();
   private areJumpsReported = false;
 
   constructor(private readonly everyS: number) {}
@@ -78,8 +78,8 @@ export class LossWatch {
       ends: (time, count) => `all packets are of use again; ${count} were not in ${time}`,
     });
     for (const [n, sender] of now.senders.entries()) {
-      if (this.rivals.has(sender.name) || !hasDuplicateId(sender, before.senders.at(n))) continue;
-      this.rivals.add(sender.name);
+      if (this.reportedIds.has(sender.name) || !hasDuplicateId(sender, before.senders.at(n))) continue;
+      this.reportedIds.add(sender.name);
       lines.push(duplicateIdLine(sender));
     }
     const refused = now.refusedResyncs - before.refusedResyncs;

@@ -70,7 +70,7 @@ describe('what cannot be combined', () => {
       observed({ source: { capture: 'c.pcap', ...more } }, ...products);
     const cases = [
       [live({ duration: '1s' }), /^source\.duration: is for recordings/],
-      [live({ 'sample-type': 'cu8' }), /^source\.sample-type: .*packets say it themselves/],
+      [live({ 'sample-type': 'cu8' }), /^source\.sample-type: .*packets state it themselves/],
       [live({ interface: 'eth0' }), /^source\.interface: /],
       [live({}, { images: 'sky.png', sheet: true }), /^products\.images\.sheet: /],
       [live({}, { images: 'sky.png', feeds: 'fixed' }), /^products\.images\.feeds: /],

@@ -15,7 +15,7 @@ const LEAST_CIRCLE = 0.012;
 const FOLLOW = 0.25;
 
 /** A tab in the background is never painted. */
-const MOST_PATIENCE_MS = 1000;
+const LONGEST_WAIT_MS = 1000;
 
 /** A drawing context takes tenths of a second to open: the rest of the page is painted first. */
 function afterFirstPaint(begin: () => void): void {
@@ -25,7 +25,7 @@ function afterFirstPaint(begin: () => void): void {
     begin();
   };
   const observer = new PerformanceObserver(once);
-  const timer = setTimeout(once, MOST_PATIENCE_MS);
+  const timer = setTimeout(once, LONGEST_WAIT_MS);
   observer.observe({ type: 'paint', buffered: true });
 }
 

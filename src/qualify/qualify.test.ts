@@ -18,16 +18,16 @@ import {
 } from './index.js';
 import { traceOfInverse } from './figures/gains.js';
 
-const verdictOf = ({ verdict }: Check): string => verdict;
+const resultOf = ({ verdict }: Check): string => verdict;
 
 void describe('thresholds', () => {
   void it('pass on the threshold, and miss beyond it', () => {
-    assert.equal(verdictOf(atMost('x', 1, 1)), 'pass');
-    assert.equal(verdictOf(atMost('x', 1.001, 1)), 'fail');
-    assert.equal(verdictOf(atLeast('x', 53, 53)), 'pass');
-    assert.equal(verdictOf(atLeast('x', 52.9, 53)), 'fail');
-    assert.equal(verdictOf(within('x', 0.89, 0.9, 1.1)), 'fail');
-    assert.equal(verdictOf(all('x', 3, 4)), 'fail');
+    assert.equal(resultOf(atMost('x', 1, 1)), 'pass');
+    assert.equal(resultOf(atMost('x', 1.001, 1)), 'fail');
+    assert.equal(resultOf(atLeast('x', 53, 53)), 'pass');
+    assert.equal(resultOf(atLeast('x', 52.9, 53)), 'fail');
+    assert.equal(resultOf(within('x', 0.89, 0.9, 1.1)), 'fail');
+    assert.equal(resultOf(all('x', 3, 4)), 'fail');
   });
   void it('never pass what was not measured', () => {
     for (const check of [atMost('x', NaN, 1), atLeast('x', NaN, 1), within('x', NaN, 0, 1), all('x', 0, 0)])

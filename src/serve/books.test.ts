@@ -56,8 +56,8 @@ describe('senders', () => {
     assert.equal(bad.lostPercent.second, 100);
     assert.ok(Math.abs(bad.lostPercent.minute - 100 / 60) < 1e-9);
     assert.equal(bad.lostPercent.run, 1);
-    assert.equal(good.verdict, 'whole');
-    assert.match(bad.verdict, /never came/);
+    assert.equal(good.status, 'whole');
+    assert.match(bad.status, /never came/);
     // 10 ticks of a thousand samples at 1 MHz late
     assert.equal(bad.behindMs, 10);
     for (let second = 101; second <= 104; second++)
@@ -72,8 +72,8 @@ describe('senders', () => {
         second,
       );
     assert.equal(book.silentS(1), 5);
-    assert.match(book.view()?.senders[1].verdict ?? '', /silent/);
-    assert.match(book.view()?.senders[0].verdict ?? '', /whole/);
+    assert.match(book.view()?.senders[1].status ?? '', /silent/);
+    assert.match(book.view()?.senders[0].status ?? '', /whole/);
   });
   it('no sender is silent after the end of a capture, and all of it is tested', () => {
     const book = new SendersBook(undefined, 'capture');
@@ -84,7 +84,7 @@ describe('senders', () => {
     const end = { ...rows, missingCells: 10 };
     for (const second of [0, 1, 200, 300]) book.tick(end, second);
     assert.deepEqual(
-      book.view()?.senders.map(({ silentS, verdict }) => [silentS, verdict]),
+      book.view()?.senders.map(({ silentS, status }) => [silentS, status]),
       [
         [0, 'whole'],
         [0, 'never came: sender or network'],
@@ -92,7 +92,7 @@ describe('senders', () => {
     );
     // Without the slots before its first packet and after its last.
     book.tick({ ...end, edgeCells: end.missingCells }, 301);
-    assert.equal(book.view()?.senders[1].verdict, 'whole');
+    assert.equal(book.view()?.senders[1].status, 'whole');
   });
   it('what is before the first packet of a capture and after its last is not lost', () => {
     const book = new SendersBook(undefined, 'capture');
@@ -103,7 +103,7 @@ describe('senders', () => {
     ]);
     book.tick({ ...rows, missingCells: 602, edgeCells: 600 }, 1);
     assert.deepEqual(
-      book.view()?.senders.map(({ lostPercent, missing, verdict }) => [lostPercent.run, missing, verdict]),
+      book.view()?.senders.map(({ lostPercent, missing, status }) => [lostPercent.run, missing, status]),
       [
         [0, 0, 'whole'],
         [2, 2, 'never came: sender or network'],
@@ -118,7 +118,7 @@ describe('senders', () => {
       const [sender] = now.senders;
       const senders = [{ ...sender, rivals, outcomes: { ...sender.outcomes, late } }];
       book.tick({ ...now, senders }, 1);
-      return book.view()?.senders[0].verdict;
+      return book.view()?.senders[0].status;
     };
     assert.match(tick(39, 40, 40) ?? '', /too late/);
     assert.match(tick(1900, 1900, 40) ?? '', /two senders share its name/);
@@ -127,14 +127,14 @@ describe('senders', () => {
     const book = new SendersBook(undefined);
     book.tick(account([[0, 0]]), 0);
     book.tick(account([[10, 5]], 5), 1);
-    assert.match(book.view()?.senders[0].verdict ?? '', /ours: the chain/);
+    assert.match(book.view()?.senders[0].status ?? '', /ours: the chain/);
   });
 });
 
 const well: Measured = {
   isLive: true,
   dataAgeS: 0.1,
-  senders: [{ name: 'board 0', silentS: 0, lostPercent: 0, verdict: 'whole' }],
+  senders: [{ name: 'board 0', silentS: 0, lostPercent: 0, status: 'whole' }],
   ringFull: 0,
   kernelDrops: 0,
   resyncs: 0,
@@ -157,8 +157,8 @@ describe('alarms', () => {
   });
   const cases: readonly (readonly [string, Partial<Measured>])[] = [
     ['silent', { dataAgeS: 3.1 }],
-    ['silent:board 0', { senders: [{ name: 'board 0', silentS: 3, lostPercent: 0, verdict: '' }] }],
-    ['losing:board 0', { senders: [{ name: 'board 0', silentS: 0, lostPercent: 1, verdict: '' }] }],
+    ['silent:board 0', { senders: [{ name: 'board 0', silentS: 3, lostPercent: 0, status: '' }] }],
+    ['losing:board 0', { senders: [{ name: 'board 0', silentS: 0, lostPercent: 1, status: '' }] }],
     ['ring_full', { ringFull: 1 }],
     ['kernel', { kernelDrops: 1 }],
     ['resync', { resyncs: 1 }],
@@ -194,7 +194,7 @@ describe('alarms', () => {
       ['file', 'silent'],
       ['image', 'silent'],
     ]);
-    const losing = { name: 'board 0', silentS: 0, lostPercent: 20, verdict: 'ours: the chain is too slow' };
+    const losing = { name: 'board 0', silentS: 0, lostPercent: 20, status: 'ours: the chain is too slow' };
     // The cause is a warning, its consequences are alarms; a clock is unrelated.
     assert.deepEqual(
       listed(
@@ -214,7 +214,7 @@ describe('alarms', () => {
       ],
     );
     // A sender's own losses are not a consequence of our full ring.
-    const own = { ...losing, verdict: 'never came: sender or network' };
+    const own = { ...losing, status: 'never came: sender or network' };
     assert.deepEqual(listed({ ringFull: 5, senders: [own] }, 103).sort(), [
       ['losing:board 0', undefined],
       ['ring_full', undefined],

@@ -139,7 +139,7 @@ export interface SenderRow {
   readonly behindMs?: number;
   readonly newestTick?: string;
   /** Probable cause of the losses. */
-  readonly verdict: string;
+  readonly status: string;
 }
 
 export interface SendersView {

@@ -12,7 +12,7 @@ export interface Measured {
     readonly silentS: number;
     /** Over ten seconds. */
     readonly lostPercent: number;
-    readonly verdict: string;
+    readonly status: string;
   }[];
   /** Increase within ten seconds. */
   readonly ringFull: number;
@@ -79,7 +79,7 @@ function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: M
       where: 'all senders',
       fix: 'look at the senders, the switch and the interface (corella devices --network)',
     });
-  for (const { name, silentS, lostPercent, verdict } of senders) {
+  for (const { name, silentS, lostPercent, status } of senders) {
     if (silentS >= SILENT_S && !isAllSilent)
       faults.push({
         id: `silent:${name}`,
@@ -91,11 +91,11 @@ function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: M
     else if (lostPercent >= LOST_PERCENT && silentS < SILENT_S)
       faults.push({
         id: `losing:${name}`,
-        ...(verdict.startsWith('ours') && { kind: 'losing, ours' }),
+        ...(status.startsWith('ours') && { kind: 'losing, ours' }),
         severity: lostPercent >= 10 ? 'alarm' : 'warning',
         what: `${lostPercent.toFixed(1)} % of its packets lost over 10 s`,
         where: name,
-        fix: verdict,
+        fix: status,
       });
   }
   if (ringFull > 0)

@@ -128,12 +128,12 @@ export class SendersBook {
         ...(newestTick !== undefined &&
           newest !== undefined &&
           rate !== undefined && { behindMs: (1000 * Number(newest - newestTick)) / rate }),
-        verdict:
+        status:
           this.from === 'capture'
-            ? this.verdict(n, lostOfAll(account), account, undefined)
+            ? this.status(n, lostOfAll(account), account, undefined)
             : silentS >= 3
               ? 'silent: look at the sender and its cable'
-              : this.verdict(n, lostMinute, account, this.since(MINUTE_S)?.account),
+              : this.status(n, lostMinute, account, this.since(MINUTE_S)?.account),
       };
     });
     const clockErrorS = this.clockErrorS;
@@ -154,7 +154,7 @@ export class SendersBook {
   }
 
   /** Probable cause of a sender's losses since `before`; `all` are the losses of all senders, in percent. */
-  private verdict(
+  private status(
     n: number,
     all: readonly number[],
     now: ReceiveAccount,

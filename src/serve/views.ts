@@ -184,10 +184,10 @@ export function measure(state: LiveState, around: Surroundings): Measured {
   return {
     isLive: facts.isLive && !state.isStopping,
     ...(dataAgeS !== undefined && { dataAgeS }),
-    senders: (view?.senders ?? []).map(({ name, silentS, verdict }, n) => ({
+    senders: (view?.senders ?? []).map(({ name, silentS, status }, n) => ({
       name,
       silentS,
-      verdict,
+      status,
       lostPercent: lost[n],
     })),
     ringFull: senders?.grownWithin(10, ({ outcomes }) => outcomes.ring_full) ?? 0,

@@ -45,7 +45,7 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
           await block.write(spectra, samples);
           assert.equal(block.samples, samples);
           assert.deepEqual(await block.read(), spectra, `${type} ${channels}×${inputs}×${samples}`);
-          assert.deepEqual(block.offences, []);
+          assert.deepEqual(block.violations, []);
           await block.close();
         }
       }
@@ -62,7 +62,7 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
       for (const type of ['ci8', 'ci4', 'cf32'] as const) {
         const block = cpu.allocateSpectra({ type, channels: 1, inputs: 2, capacity: 3 });
         await block.write(spectraCAT(bad[type], type, 1, 2, 3), 3);
-        assert.deepEqual(block.offences, [{ channel: 0, input: 0, sample: 1 }], type);
+        assert.deepEqual(block.violations, [{ channel: 0, input: 0, sample: 1 }], type);
       }
     });
   }

@@ -16,7 +16,7 @@ const typeNumbers = { ci8: 0, ci4: 1, cf32: 2 } satisfies Record<SpectraType, nu
 export const spectraTypeNumber = (type: SpectraType): number => typeNumbers[type];
 
 /** A sample outside the range of docs/conventions.md (−128, −8, not finite), the first of its row. */
-interface SpectraOffence {
+interface SpectraViolation {
   readonly channel: number;
   readonly input: number;
   readonly sample: number;
@@ -26,7 +26,7 @@ export interface CpuSpectraBlock extends SpectraBlock {
   readonly home: 'cpu';
   readonly memory: NativeMemory;
   /** Rows given to write with values outside the range; flagged inputs may have some. */
-  readonly offences: readonly SpectraOffence[];
+  readonly violations: readonly SpectraViolation[];
   /** Memory for sums of powers (spectra_powers.h), where requested. */
   readonly powersBuffer: NativeMemory | undefined;
   /** The same while they match the block's content: until something else is written there. */
@@ -39,7 +39,7 @@ export interface CpuSpectraBlock extends SpectraBlock {
     samples: number,
     gaps: readonly SpectraGap[],
     more?: {
-      readonly offences?: readonly SpectraOffence[];
+      readonly violations?: readonly SpectraViolation[];
       readonly hasPowers?: boolean;
     },
   ): void;
@@ -74,12 +74,12 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
     const anyBroken = new Int32Array(1);
     let samples = 0;
     let gaps: readonly SpectraGap[] = [];
-    let offences: readonly SpectraOffence[] = [];
+    let violations: readonly SpectraViolation[] = [];
     let powers: NativeMemory | undefined;
     const fill: CpuSpectraBlock['fill'] = (newSamples, newGaps, more = {}) => {
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
-      offences = more.offences ?? [];
+      violations = more.violations ?? [];
       powers = more.hasPowers ? powersBuffer : undefined;
     };
     return {
@@ -96,8 +96,8 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
       get gaps() {
         return gaps;
       },
-      get offences() {
-        return offences;
+      get violations() {
+        return violations;
       },
       fill,
       addGaps: (more) => {
@@ -108,7 +108,7 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
         fill(newSamples, newGaps);
         const checked = spectraCAT(spectra, type, channels, inputs, newSamples);
         await write(...sizes, newSamples, checked, memory.address, anyBroken);
-        if (anyBroken[0] !== 0) offences = findOffences(checked, shape, newSamples);
+        if (anyBroken[0] !== 0) violations = findViolations(checked, shape, newSamples);
       },
       read: async () => {
         const canonical = allocateSpectra(type, channels, inputs, samples);
@@ -133,10 +133,10 @@ export function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape
 const powersSizeOf = ({ channels, inputs, capacity }: SpectraShape): number =>
   Math.ceil(inputs / 16) * Math.ceil(channels / 4) * (4 * Math.ceil(capacity / 64) + 1) * 512;
 
-function findOffences(spectra: SpectraCAT, shape: SpectraShape, samples: number): SpectraOffence[] {
+function findViolations(spectra: SpectraCAT, shape: SpectraShape, samples: number): SpectraViolation[] {
   const { type, channels, inputs } = shape;
   const rowElements = samples * elementsPerSpectra(type);
-  const found: SpectraOffence[] = [];
+  const found: SpectraViolation[] = [];
   for (let row = 0; row < channels * inputs; row++) {
     const element = spectra.subarray(row * rowElements, (row + 1) * rowElements).findIndex(broken[type]);
     if (element < 0) continue;

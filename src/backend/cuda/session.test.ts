@@ -45,13 +45,13 @@ describe('a session', () => {
       env: { ...process.env, XDG_CACHE_HOME: cache },
       stdio: 'ignore',
     });
-    const patience = setTimeout(() => child.kill('SIGKILL'), 30_000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), 30_000);
     const by = await new Promise((resolve) => {
       child.on('close', (code, signal) => {
         resolve(signal ?? code);
       });
     });
-    clearTimeout(patience);
+    clearTimeout(timer);
     assert.equal(by, 'SIGTERM');
   });
 });

@@ -119,8 +119,8 @@ async function gather(
   const onEvent = (event: CollectEvent): void => {
     switch (event.kind) {
       case 'result':
-        if (event.verdict === 'merged') count.merged++;
-        if (event.verdict === 'differs')
+        if (event.decision === 'merged') count.merged++;
+        if (event.decision === 'differs')
           say('a job gave other bytes when it was done again: machines that do not compute alike');
         count.bytes += event.sizeBytes;
         break;
@@ -145,7 +145,7 @@ async function gather(
   const warning = openServerWarning(queue);
   if (warning !== undefined) say(warning);
   try {
-    await collect(queue, ledger, { patienceS: options.patience, onEvent, onTrouble: say, stop: stop.signal });
+    await collect(queue, ledger, { timeoutS: options.timeout, onEvent, onTrouble: say, stop: stop.signal });
   } finally {
     stop.release();
     await queue.close();

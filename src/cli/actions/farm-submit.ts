@@ -92,7 +92,7 @@ async function submit(
     const missing = ledger.missing();
     if (queue)
       await putJobs(queue, plan, ledger.waiting(), {
-        patienceS: options.patience,
+        timeoutS: options.timeout,
         onTrouble: (line) => {
           terminal.say(line);
         },

@@ -13,7 +13,7 @@ import { whenRun } from '../options/command.js';
 const collectOptions = z.strictObject({
   out: again(shared.out, { otherwise: 'as it was submitted' }),
   overwrite: shared.overwrite,
-  patience: shared.patience,
+  timeout: shared.timeout,
   ...shared.access,
   ...shared.computing,
 });
@@ -33,7 +33,7 @@ export function registerCollect(farm: Command): void {
     whenRun(async () => (await import('../actions/farm-collect.js')).run),
   );
   addHelp(command, {
-    common: ['--server', '--out', '--patience', '--backend', '--overwrite'],
+    common: ['--server', '--out', '--timeout', '--backend', '--overwrite'],
     examples: [
       [
         'farm collect run.uvh5.farm --server nats://head:4222',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CommonOptions } from '../options/command.js';
 import { again, field, timeS, whole, withForm, words } from '../../fields/index.js';
 import type { Options } from '../options/own.js';
-import { access, patience, root } from '../options/shared.js';
+import { access, timeout, root } from '../options/shared.js';
 
 const group = 'The farm';
 const changes = 'never';
@@ -50,7 +50,7 @@ export const farmFields = z.strictObject({
       help: 'one job in N is done by two workers, and counts when they agree; a worker that differs is reported',
     },
   ),
-  patience: again(patience, { group }),
+  timeout: again(timeout, { group }),
   ...access,
 });
 export type FarmOptions = Options<typeof farmFields> & CommonOptions;

@@ -142,8 +142,8 @@ export const access = {
   tlsCert: path('tls-cert', 'own certificate, where the server asks for one'),
   tlsKey: path('tls-key', 'key of the own certificate'),
 };
-export const patience = field(timeS, {
-  flag: '--patience <time>',
+export const timeout = field(timeS, {
+  flag: '--timeout <time>',
   changes,
   unit: 's',
   range: { above: 0 },

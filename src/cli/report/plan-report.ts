@@ -41,7 +41,7 @@ export const planLines = (plan: Plan): string[] => [
   ...table(['', ...methodNames.map((method) => methodTitles[method])], loadRows(plan)),
   ...footnotes(plan),
   '',
-  ...verdict(plan),
+  ...decision(plan),
   '',
   ...manyLines(plan),
 ];
@@ -163,7 +163,7 @@ function footnotes({ methods }: Plan): string[] {
   return [...found].filter((meaning) => meaning !== '');
 }
 
-function verdict({ cheaper, crossoverCadenceS, machine, methods, workload }: Plan): string[] {
+function decision({ cheaper, crossoverCadenceS, machine, methods, workload }: Plan): string[] {
   const [ours, others] = methodNames
     .map((method) => methods[method])
     .sort((a, b) => Number(b.method === cheaper) - Number(a.method === cheaper));

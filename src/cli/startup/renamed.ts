@@ -31,6 +31,7 @@ export const renamedOptions: readonly Renamed[] = [
   { commands: ['plan'], from: '--spectra', to: '--from-spectra' },
   { commands: ['qualify'], from: '--only', to: '--figures' },
   { commands: ['qualify'], from: '--output', to: '--out' },
+  { commands: ['farm'], from: '--patience', to: '--timeout' },
   { commands: ['farm', 'worker'], from: '--token-file', to: '--server-token-file' },
 ];
 

@@ -31,8 +31,8 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
     accumulate: async (given) => {
       const block = cpuSpectra('correlate', given);
       checkCorrelateBlock(plan, block, counter.samples);
-      const offence = block.offences.find(({ input }) => flaggedInputs[input] === 0);
-      if (offence) refuseValue(plan.type, offence);
+      const violation = block.violations.find(({ input }) => flaggedInputs[input] === 0);
+      if (violation) refuseValue(plan.type, violation);
       counter.add(block.samples, block.gaps);
       await accumulate(engine.address, block.memory.address, block.shape.capacity, block.samples);
     },

@@ -1,7 +1,7 @@
 /** Results over the queue: sent in pieces that any server accepts, reassembled by the collector. */
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Failure } from '../job.js';
-import { insist, type Patience, type Queue } from './connect.js';
+import { insist, type RetrySettings, type Queue } from './connect.js';
 import { nats } from './nats.js';
 import { resultSubject } from './streams.js';
 
@@ -19,7 +19,7 @@ export async function sendResult(
   plan: string,
   attempt: string,
   bytes: Uint8Array,
-  patience: Patience,
+  retry: RetrySettings,
 ): Promise<void> {
   const pieces = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
   const send = (n: number): Promise<unknown> => {
@@ -31,7 +31,7 @@ export async function sendResult(
     return insist(
       'handing over a result',
       () => queue.js.publish(resultSubject(plan), piece, options),
-      patience,
+      retry,
     );
   };
   for (let first = 0; first < pieces; first += WINDOW)
@@ -43,7 +43,7 @@ export async function sendFailed(
   queue: Queue,
   plan: string,
   failed: { readonly job: string; readonly failures: readonly Failure[] },
-  patience: Patience,
+  retry: RetrySettings,
 ): Promise<void> {
   const head = nats().headers();
   head.set(FAILED, failed.job);
@@ -51,7 +51,7 @@ export async function sendFailed(
   await insist(
     'telling a failure',
     () => queue.js.publish(resultSubject(plan), bytes, { headers: head }),
-    patience,
+    retry,
   );
 }
 

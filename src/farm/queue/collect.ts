@@ -4,9 +4,9 @@
  */
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { z } from 'zod';
-import type { Ledger, Verdict } from '../ledger.js';
+import type { Ledger, Decision } from '../ledger.js';
 import { Puzzle } from './chunks.js';
-import { insist, sleep, type Patience, type Queue } from './connect.js';
+import { insist, sleep, type RetrySettings, type Queue } from './connect.js';
 import { putJobs } from './jobs.js';
 import { someMessages } from './pull.js';
 import {
@@ -21,16 +21,16 @@ import {
 } from './streams.js';
 
 export type CollectEvent =
-  | { readonly kind: 'result'; readonly verdict: Verdict; readonly sizeBytes: number }
+  | { readonly kind: 'result'; readonly decision: Decision; readonly sizeBytes: number }
   | { readonly kind: 'set-aside'; readonly job: string; readonly errors: readonly string[] }
   /** Meant for two workers, but only one did them. */
   | { readonly kind: 'unchecked'; readonly jobs: number }
   | { readonly kind: 'put-back'; readonly jobs: number };
 
-interface CollectSettings extends Patience {
+interface CollectSettings extends RetrySettings {
   readonly onEvent: (event: CollectEvent) => void;
   /** A worker that is silent for this long has lost its job. */
-  readonly patienceS: number;
+  readonly timeoutS: number;
 }
 
 const BATCH = 32;
@@ -84,13 +84,13 @@ export async function collect(queue: Queue, ledger: Ledger, settings: CollectSet
     lookedMs = nowMs;
     await ledger.refresh();
     emptyLooks = (await isQueueEmpty(queue, ledger)) ? emptyLooks + 1 : 0;
-    if (nowMs - progressMs > 1000 * settings.patienceS) {
+    if (nowMs - progressMs > 1000 * settings.timeoutS) {
       const { unchecked, undecided } = await ledger.settle();
       for (const { job, failures } of undecided)
         settings.onEvent({ kind: 'set-aside', job, errors: [failures[0].error] });
       if (unchecked.length > 0) settings.onEvent({ kind: 'unchecked', jobs: unchecked.length });
     }
-    const isTooQuiet = nowMs - progressMs > 1000 * LONGEST_QUIET * settings.patienceS;
+    const isTooQuiet = nowMs - progressMs > 1000 * LONGEST_QUIET * settings.timeoutS;
     if (emptyLooks < 2 && !isTooQuiet) continue;
     const missing = ledger.missing();
     if (missing.length === 0) break;
@@ -133,7 +133,7 @@ async function receive(
     }
   } else {
     const bytes = arrived.kind === 'result' ? arrived.bytes : new Uint8Array(0);
-    onEvent({ kind: 'result', verdict: await ledger.take(bytes), sizeBytes: bytes.length });
+    onEvent({ kind: 'result', decision: await ledger.take(bytes), sizeBytes: bytes.length });
   }
   // Only now: the result is on disk, or not needed.
   for (const one of arrived.messages) one.ack();

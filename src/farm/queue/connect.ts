@@ -30,7 +30,7 @@ export interface Queue extends Closable {
   manager(): Promise<JetStreamManager>;
 }
 
-export interface Patience {
+export interface RetrySettings {
   /** Ends the wait. */
   readonly stop?: AbortSignal;
   /** Called at the first failure and then repeatedly. */
@@ -64,7 +64,7 @@ export const sleep = (ms: number, ...stops: readonly (AbortSignal | undefined)[]
 export async function connectQueue(
   access: Access,
   name: string,
-  { waits = false, ...patience }: Patience & { readonly waits?: boolean } = {},
+  { waits = false, ...retry }: RetrySettings & { readonly waits?: boolean } = {},
 ): Promise<Queue> {
   const options = {
     ...(await secrets(access)),
@@ -82,7 +82,7 @@ export async function connectQueue(
       .connect(options)
       .catch((error: unknown) => refuseForGood(error, access));
   const connection = waits
-    ? await insist(`no server answers at ${access.server}`, open, patience)
+    ? await insist(`no server answers at ${access.server}`, open, retry)
     : await open().catch((error: unknown) => {
         if (error instanceof CorellaError) throw error;
         return refuse(
@@ -196,7 +196,7 @@ export async function requireStore({ connection }: Queue, { server }: Access): P
 export async function insist<Result>(
   what: string,
   call: () => Promise<Result>,
-  { stop, onTrouble, givesUp }: Patience = {},
+  { stop, onTrouble, givesUp }: RetrySettings = {},
 ): Promise<Result> {
   let toldMs = -Infinity;
   for (;;) {

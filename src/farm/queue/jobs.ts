@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import type { FarmPlan, Job } from '../job.js';
-import { insist, type Patience, type Queue } from './connect.js';
+import { insist, type RetrySettings, type Queue } from './connect.js';
 import { ensureStreams, ensureWorkers, jobSubject, JOBS } from './streams.js';
 
 /** Unacknowledged at the same time. */
@@ -17,7 +17,7 @@ export async function putJobs(
   queue: Queue,
   plan: FarmPlan,
   jobs: readonly Job[],
-  { patienceS, ...patience }: Patience & { readonly patienceS: number },
+  { timeoutS, ...retry }: RetrySettings & { readonly timeoutS: number },
 ): Promise<void> {
   const subject = jobSubject(plan);
   await insist(
@@ -25,17 +25,17 @@ export async function putJobs(
     async () => {
       const manager = await queue.manager();
       await ensureStreams(manager);
-      await ensureWorkers(manager, plan.version, patienceS);
+      await ensureWorkers(manager, plan.version, timeoutS);
       await manager.streams.purge(JOBS, { filter: subject });
     },
-    patience,
+    retry,
   );
   for (let first = 0; first < jobs.length; first += WINDOW)
-    await Promise.all(jobs.slice(first, first + WINDOW).map((job) => putJob(queue, subject, job, patience)));
+    await Promise.all(jobs.slice(first, first + WINDOW).map((job) => putJob(queue, subject, job, retry)));
 }
 
 /** One job, sent under one message ID until the server has it. */
-export async function putJob(queue: Queue, subject: string, job: Job, patience: Patience): Promise<void> {
+export async function putJob(queue: Queue, subject: string, job: Job, retry: RetrySettings): Promise<void> {
   const bytes = new TextEncoder().encode(JSON.stringify(job));
   const most = queue.connection.info?.max_payload ?? 2 ** 20;
   if (bytes.length > most - 1024)
@@ -45,5 +45,5 @@ export async function putJob(queue: Queue, subject: string, job: Job, patience: 
       'raise max_payload in its configuration; gains.file, or front.coefficients of a filter, take the room',
     );
   const msgID = randomUUID();
-  await insist('putting a job on the queue', () => queue.js.publish(subject, bytes, { msgID }), patience);
+  await insist('putting a job on the queue', () => queue.js.publish(subject, bytes, { msgID }), retry);
 }

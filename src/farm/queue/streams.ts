@@ -47,10 +47,10 @@ export async function ensureStreams(manager: JetStreamManager): Promise<void> {
 export async function ensureWorkers(
   manager: JetStreamManager,
   version: string,
-  patienceS: number,
+  timeoutS: number,
 ): Promise<void> {
   const durable_name = workersOf(version);
-  const ack_wait = Math.round(patienceS * SECOND);
+  const ack_wait = Math.round(timeoutS * SECOND);
   try {
     const { config } = await manager.consumers.info(JOBS, durable_name);
     if (config.ack_wait !== ack_wait) await manager.consumers.update(JOBS, durable_name, { ack_wait });
@@ -70,7 +70,7 @@ export async function ensureWorkers(
 export async function findWorkers(
   queue: Queue,
   version: string,
-): Promise<{ consumer: Consumer; patienceS: number } | undefined> {
+): Promise<{ consumer: Consumer; timeoutS: number } | undefined> {
   const manager = await queue.manager();
   const name = workersOf(version);
   let info: ConsumerInfo;
@@ -94,7 +94,7 @@ export async function findWorkers(
   }
   return {
     consumer: await queue.js.consumers.get(JOBS, name),
-    patienceS: (info.config.ack_wait ?? 30 * SECOND) / SECOND,
+    timeoutS: (info.config.ack_wait ?? 30 * SECOND) / SECOND,
   };
 }
 

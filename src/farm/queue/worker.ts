@@ -8,7 +8,7 @@ import { encodeResult, type ResultHead } from '../result.js';
 import { doJob, WrongJobError, type Workplace } from '../work.js';
 import { messageOf } from '../words.js';
 import { sendFailed, sendResult } from './chunks.js';
-import { insist, sleep, type Patience, type Queue } from './connect.js';
+import { insist, sleep, type RetrySettings, type Queue } from './connect.js';
 import { putJob } from './jobs.js';
 import { nextMessage } from './pull.js';
 import { answerWho, type WorkerStatus } from './status.js';
@@ -39,18 +39,18 @@ export type WorkerEvent =
       readonly isSetAside: boolean;
     };
 
-interface WorkerSettings extends Patience {
+interface WorkerSettings extends RetrySettings {
   readonly onEvent: (event: WorkerEvent) => void;
   /** Ends after this long without a job; by default never. */
   readonly untilIdleS?: number;
 }
 
 /** Workers and their server are often started together. */
-const LEAST_PATIENCE_S = 10;
+const LEAST_TIMEOUT_S = 10;
 
 /** For a worker that ends when idle: whether it has waited long enough for a server that does not answer. */
 export const hasWaitedLong = (sinceMs: number, untilIdleS: number | undefined): boolean =>
-  untilIdleS !== undefined && performance.now() - sinceMs > 1000 * Math.max(untilIdleS, LEAST_PATIENCE_S);
+  untilIdleS !== undefined && performance.now() - sinceMs > 1000 * Math.max(untilIdleS, LEAST_TIMEOUT_S);
 
 interface WorkerAccount {
   jobs: number;
@@ -129,7 +129,7 @@ export async function runWorker(
         () => {
           message.working();
         },
-        (1000 * found.patienceS) / 3,
+        (1000 * found.timeoutS) / 3,
       );
       try {
         ended = await work(queue, place, message, settings, account, now);

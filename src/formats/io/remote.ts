@@ -9,7 +9,7 @@ import type { InputFile } from './input-file.js';
 export const isRemote = (path: string): boolean => /^https?:\/\//i.test(path);
 
 /** A request without data for this long has failed, and is repeated this many times. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const WAITS_MS = [250, 1000, 4000];
 /** Small reads (headers, frames) use a range that is fetched as a whole. */
 const AHEAD_BYTES = 1024 * 1024;
@@ -101,7 +101,7 @@ async function ask(url: string, first: number, last: number): Promise<Response> 
   const response = await fetch(url, {
     headers: { range: `bytes=${first}-${last}`, 'accept-encoding': 'identity' },
     redirect: 'manual',
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const { status } = response;
   if (status === 206) return response;

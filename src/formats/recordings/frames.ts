@@ -109,7 +109,7 @@ interface Assembly {
 export async function* assembleFrames(assembly: Assembly): AsyncGenerator<AssembledBlock> {
   const { lanes, samples, tally } = assembly;
   const blockSamples = wholeNumber('blocks', 'blockSamples', assembly.blockSamples, 1, 2 ** 31);
-  const patience = 2 * lanes.length + 16;
+  const mostBeyond = 2 * lanes.length + 16;
   let first = 0;
   let length = Math.min(blockSamples, samples);
   let ahead: Frame[] = [];
@@ -167,7 +167,7 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
         continue;
       }
       take(frame);
-      while (beyond >= patience) {
+      while (beyond >= mostBeyond) {
         yield finished();
         advance();
       }

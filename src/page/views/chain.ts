@@ -96,7 +96,7 @@ class Chain extends View {
   private check({ check }: ChainView) {
     if (!check)
       return html`<p class="dim">A block is checked against the reference now and then; none was yet.</p>`;
-    return html`<p class="verdict ${check.differing === 0 ? 'good' : 'alarm'}">
+    return html`<p class="result ${check.differing === 0 ? 'good' : 'alarm'}">
         <span aria-hidden="true">${check.differing === 0 ? '✓' : '✕'}</span>
         ${check.differing === 0 ? (check.exact ? 'The same bits' : 'The same to rounding') : `${count(check.differing)} of ${count(check.products)} sums differ`}
       </p>

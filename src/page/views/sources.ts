@@ -27,7 +27,7 @@ class Sources extends View {
     this.hear('sources', (seen) => (this.seen = seen));
   }
 
-  private row({ name, packetsPerS, lostPercent, outcomes, missing, silentS, behindMs, verdict }: SenderRow) {
+  private row({ name, packetsPerS, lostPercent, outcomes, missing, silentS, behindMs, status }: SenderRow) {
     const isSilent = silentS >= 3;
     const others = Object.entries(outcomes)
       .filter(([reason, packets]) => reason !== 'placed' && packets > 0)
@@ -41,7 +41,7 @@ class Sources extends View {
       <td class="n">${count(missing)}</td>
       <td class="n">${behindMs === undefined ? '–' : seconds(behindMs / 1000)}</td>
       <td class="wide">
-        ${verdict}${others.length > 0 ? html`<small>${others.join(', ')}</small>` : nothing}
+        ${status}${others.length > 0 ? html`<small>${others.join(', ')}</small>` : nothing}
       </td>
     </tr>`;
   }

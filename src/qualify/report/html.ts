@@ -15,8 +15,8 @@ export async function reportHtml(
   const checks = figures.flatMap((figure) => figure.checks).filter(({ verdict }) => verdict !== 'reported');
   const verdict =
     lines.length === 0
-      ? `<p class="verdict pass">Passed: all ${checks.length} thresholds</p>`
-      : `<p class="verdict fail">Missed: ${lines.length} of ${checks.length} thresholds</p><ul>${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
+      ? `<p class="result pass">Passed: all ${checks.length} thresholds</p>`
+      : `<p class="result fail">Missed: ${lines.length} of ${checks.length} thresholds</p><ul>${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
   const parts: string[] = [];
   for (const figure of figures) parts.push(await figureHtml(figure));
   return `<!doctype html>
@@ -53,7 +53,7 @@ async function figureHtml(figure: QualifiedFigure): Promise<string> {
   const pictures: string[] = [];
   for (const plot of plots) pictures.push(await plotHtml(plot));
   return `<section id="${name}"><h2>${escaped(title)}</h2><p>${escaped(about)}</p>
-${failure === undefined ? '' : `<p class="verdict fail">Could not be measured: ${escaped(failure)}</p>`}
+${failure === undefined ? '' : `<p class="result fail">Could not be measured: ${escaped(failure)}</p>`}
 ${checks.length === 0 ? '' : `<table><thead><tr><th>what</th><th>measured</th><th>wanted</th><th></th></tr></thead><tbody>${checks.map(checkRow).join('')}</tbody></table>`}
 <div class="plots">${pictures.join('')}</div>
 ${tables.map(tableHtml).join('')}

@@ -7,7 +7,7 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 sy
 main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0 0 .5rem; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; }
 .lead { font-size: 1.05rem; } a { color: var(--link); }
-.verdict { font-weight: 600; font-size: 1.1rem; } .pass { color: var(--good); white-space: nowrap; } .fail { color: var(--bad); white-space: nowrap; }
+.result { font-weight: 600; font-size: 1.1rem; } .pass { color: var(--good); white-space: nowrap; } .fail { color: var(--bad); white-space: nowrap; }
 .reported, .remark, figcaption, caption { color: var(--quiet); font-size: .9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dt { color: var(--quiet); } dd { margin: 0; }
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .93rem; } caption { text-align: left; padding-bottom: .3rem; }

@@ -30,7 +30,7 @@ interface Asked {
 /** Further requests are refused: each costs the chain an image's time. */
 const MOST_WAITING = 4;
 /** Timeout for the chain to finish an integration. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 function weightingNamed(name: string): Weighting {
   const found = weightings.find((one) => one === name);
@@ -90,7 +90,7 @@ export class Again implements Closable {
             fix: "wait for data, or let 'corella view' make it from the observation's files",
           }),
         );
-      }, PATIENCE_MS);
+      }, TIMEOUT_MS);
       timer.unref();
       const asked: Asked = { kept, weight, resolve, reject, timer };
       this.asked.push(asked);

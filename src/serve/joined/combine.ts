@@ -9,7 +9,7 @@ import { colourRange, stokesOf, type HandSums } from '../planes.js';
 import type { ImagePart } from './part.js';
 
 /** Timeout for the other parts of an instant. */
-const PATIENCE_S = 2;
+const TIMEOUT_S = 2;
 /** Limit on waiting instants; more mean that the clocks disagree. */
 const MOST_MOMENTS = 16;
 
@@ -56,7 +56,7 @@ export class Combiner {
   /** Shows the instants past their timeout with the parts received. */
   tick(nowS: number): void {
     for (const [key, moment] of this.inOrder())
-      if (nowS - moment.firstAtS > PATIENCE_S) this.finish(key, moment);
+      if (nowS - moment.firstAtS > TIMEOUT_S) this.finish(key, moment);
   }
 
   private inOrder(): [string, Moment][] {

@@ -30,7 +30,7 @@ export function cpuTurner(plan: TurningPlan, { native }: CpuBackend): Turner {
         );
       }
       // Integers are always finite floats; invalid input values stay invalid.
-      out.fill(block.samples, block.gaps, { offences: plan.type === 'cf32' ? block.offences : [] });
+      out.fill(block.samples, block.gaps, { violations: plan.type === 'cf32' ? block.violations : [] });
     },
     close: nothingToClose,
   };
