@@ -257,7 +257,7 @@ async function poison() {
   const cut = () => {
     truncateSync(path, Math.floor((0.9 * whole.length) / 128) * 128);
   };
-  const mend = () => {
+  const repair = () => {
     writeFileSync(path, whole);
   };
   try {
@@ -270,7 +270,7 @@ async function poison() {
     farm.startCollector();
     const code = await Promise.race([farm.collector()?.ended, sleep(MOST_MS).then(() => 'not in time')]);
     const told = farm.collector()?.errors() ?? '';
-    mend();
+    repair();
     await Promise.all(NAMES.map(farm.killWorker));
     await submit(place, farm.url, few);
     for (const name of NAMES) farm.startWorker(name);
@@ -282,7 +282,7 @@ async function poison() {
     const isRight = /the jobs there are for corella .* and this is 9\.9\.9/.test(refused) && code === 1 && told.includes('set aside') && isIdentical; // prettier-ignore
     console.log(
       isRight
-        ? 'a worker of another version was refused; jobs of a recording cut short were set aside and told, and done when it was mended'
+        ? 'a worker of another version was refused; jobs of a recording cut short were set aside and reported, and done when it was complete'
         : `poisoned jobs: NO: ${code} ${after} ${isIdentical} ${refused} ${told} ${farm.collector()?.errors() ?? ''}`,
     );
     return isRight;

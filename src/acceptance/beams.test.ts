@@ -78,7 +78,7 @@ describe('a tone and a pulse, followed over a pass of an hour', () => {
           inputs: stations,
           polarisations: 1,
           spectrumRateHz: rateHz,
-          stretch: 1000,
+          chunk: 1000,
           frequenciesHz,
         },
       );

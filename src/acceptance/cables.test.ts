@@ -48,8 +48,11 @@ it('cable lengths come out as they were put in', () =>
     assert.ok(Math.abs(written.fixed[5].cableM / SPEED_OF_LIGHT_M_PER_S - cablesS[5]) < 1e-12);
 
     // After the correction, almost no delay remains.
-    assert.equal((await corella(folder, ...track, '--delays', 'cables.json', '-o', 'mended.uvh5')).code, 0);
-    const second = await corella(folder, 'calibrate', 'mended.uvh5', ...solve, '-o', 'again.json');
+    assert.equal(
+      (await corella(folder, ...track, '--delays', 'cables.json', '-o', 'corrected.uvh5')).code,
+      0,
+    );
+    const second = await corella(folder, 'calibrate', 'corrected.uvh5', ...solve, '-o', 'again.json');
     assert.equal(second.code, 0, second.stderr);
     for (const { delayS } of (JSON.parse(second.stdout) as Delays).delays)
       assert.ok(Math.abs(delayS) < 1e-12, `${delayS} left`);

@@ -113,7 +113,7 @@ export async function recordDishes(
     for (let n = 0; n < 2 * samples; n++)
       voltages[2 * a * samples + n] = sums[n] + (noisePerDish > 0 ? noisePerDish * random.gaussian() : 0);
   });
-  const path = join(folder, `stretch${index}.sigmf-meta`);
+  const path = join(folder, `part${index}.sigmf-meta`);
   const begins = addSeconds(
     parseInstant(start, 'ERFA'),
     seconds - (digitised ? 0 : samples / 2 / sampleRateHz),

@@ -99,9 +99,9 @@ describe('ended early', () => {
       const { size } = await stat(join(folder, 'v.uvh5'));
       await appendFile(join(folder, 'v.uvh5'), new Uint8Array(5000).fill(7));
       await writeFile(join(folder, '.v.uvh5.999999999-0123456789ab.part'), new Uint8Array(96));
-      const mended = await corella(folder, 'recover', 'v.uvh5');
+      const repaired = await corella(folder, 'recover', 'v.uvh5');
       assert.match(
-        mended.stdout,
+        repaired.stdout,
         new RegExp(`^v\\.uvh5: ${match[1]} integrations?, whole\n.*no integration was finished`),
       );
       assert.equal((await stat(join(folder, 'v.uvh5'))).size, size);

@@ -336,7 +336,7 @@ describe('correlate', () => {
     assert.deepEqual([...one.counts], new Array<number>(12).fill(SPECTRA));
   });
 
-  it('takes a stretch of a recording, keeps some channels and flags some', async () => {
+  it('takes a part of a recording, keeps some channels and flags some', async () => {
     const report = await corellaJson(
       ...[
         'correlate',

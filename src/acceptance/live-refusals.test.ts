@@ -94,7 +94,7 @@ describe('live refuses before the first packet', () => {
 describe('live ignores no option', () => {
   const cases: readonly (readonly [options: string, why: RegExp])[] = [
     ['-o o.uvh5 --interface lo', /--interface: .*with --listen/],
-    ['-o o.uvh5 --sample-type cu8', /--sample-type: .*packets say it themselves/],
+    ['-o o.uvh5 --sample-type cu8', /--sample-type: .*packets state it themselves/],
     ['-o o.uvh5 --inputs 3', /--inputs: /],
     ['-o o.uvh5 --start 2026-01-01T00:00:00Z', /--start: /],
     ['-o o.uvh5 --polarisations 7', /--polarisations: 7 is not allowed/],

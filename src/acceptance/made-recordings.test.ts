@@ -106,7 +106,7 @@ describe('recordings made of recordings', () => {
       const frequenciesHz = Float64Array.from({ length: channels }, (_, c) => 60e6 + 25e3 * c);
       const from = spectraInMemory(
         { samples: 5, spectra, gaps: [lost], start },
-        { type: 'ci4', inputs: 2, polarisations: 2, spectrumRateHz: 20e3, frequenciesHz, stretch: 2 },
+        { type: 'ci4', inputs: 2, polarisations: 2, spectrumRateHz: 20e3, frequenciesHz, chunk: 2 },
       );
       // Correlating the copy undoes them as for the original.
       const gains = {

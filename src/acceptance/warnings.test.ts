@@ -143,15 +143,18 @@ it('cables and pieces of delays.json are applied; sums cannot be tracked', () =>
       0,
     );
     assert.equal((await corella(folder, ...track, '-o', 'raw.uvh5')).code, 0);
-    assert.equal((await corella(folder, ...track, '--delays', 'cables.json', '-o', 'mended.uvh5')).code, 0);
-    const [clean, raw, mended] = [
+    assert.equal(
+      (await corella(folder, ...track, '--delays', 'cables.json', '-o', 'corrected.uvh5')).code,
+      0,
+    );
+    const [clean, raw, corrected] = [
       await phasesOf('clean.uvh5'),
       await phasesOf('raw.uvh5'),
-      await phasesOf('mended.uvh5'),
+      await phasesOf('corrected.uvh5'),
     ];
     const apart = (one: number[], other: number[]): number =>
       Math.max(...one.map((phase, n) => Math.abs(((phase - other[n] + 540) % 360) - 180)));
-    assert.ok(apart(mended, clean) < 1, `${apart(mended, clean)}°`);
+    assert.ok(apart(corrected, clean) < 1, `${apart(corrected, clean)}°`);
     assert.ok(apart(raw, clean) > 20);
 
     await writeFile(

@@ -146,7 +146,7 @@ export const refusePair = (where: string, i: number, j: number, which: 'visibili
   refuse(
     where,
     `the ${which} of stations ${i} and ${j} is not a finite number`,
-    'flag one of the two stations, or mend what wrote it',
+    'flag one of the two stations, or correct what wrote it',
   );
 export const refuseDarkModel = (where: string): never =>
   refuse(where, 'the model is zero on every baseline', 'give a model with a source above the horizon');

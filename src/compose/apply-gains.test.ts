@@ -68,7 +68,7 @@ describe('gains for the data at hand', () => {
         inputs: 6,
         polarisations: 2,
         spectrumRateHz: 1,
-        stretch: 1,
+        chunk: 1,
         frequenciesHz: Float64Array.of(100.9e6, 101.4e6),
       },
     );

@@ -34,7 +34,7 @@ const frequenciesHz = Float64Array.from({ length: CHANNELS }, (_, c) => 70e6 + c
 const telescope = selectStations(await loadTelescope('lwasv'), STATIONS);
 
 /** Noise; one packet of twenty (four inputs, a channel, eight spectra) is lost. */
-function noisy(stretch: number): Front {
+function noisy(chunk: number): Front {
   const random = randomStream(7, 'beams');
   const values = Int8Array.from({ length: 2 * CHANNELS * INPUTS * SAMPLES }, () =>
     Math.max(-127, Math.min(127, Math.round(25 * random.gaussian()))),
@@ -57,7 +57,7 @@ function noisy(stretch: number): Front {
   zeroGaps(spectra, { type: 'ci8', inputs: INPUTS, samples: SAMPLES }, gaps);
   const source = spectraInMemory(
     { samples: SAMPLES, spectra, gaps, start },
-    { type: 'ci8', inputs: INPUTS, polarisations: 2, spectrumRateHz: RATE_HZ, stretch, frequenciesHz },
+    { type: 'ci8', inputs: INPUTS, polarisations: 2, spectrumRateHz: RATE_HZ, chunk, frequenciesHz },
   );
   return { source };
 }
@@ -218,9 +218,9 @@ for (const [name, open] of backends)
     it('voltages of 8-bit weights are whole, and the same however the data are cut', async () => {
       const backend = await open();
       const product = productOf({ detection: 'none' });
-      const all = async (stretch: number): Promise<Map<number, number[]>> => {
+      const all = async (chunk: number): Promise<Map<number, number[]>> => {
         const bySpectrum = new Map<number, number[]>();
-        for (const one of (await beamsAndSums(noisy(stretch), product, backend)).items)
+        for (const one of (await beamsAndSums(noisy(chunk), product, backend)).items)
           if (one.kind === 'voltages')
             for (let t = 0; t < one.samples; t++)
               bySpectrum.set(
@@ -293,7 +293,7 @@ describe('a beam with a taper and nulls', () => {
           inputs: INPUTS,
           polarisations: 2,
           spectrumRateHz: RATE_HZ,
-          stretch: 64,
+          chunk: 64,
           frequenciesHz,
         },
       ),

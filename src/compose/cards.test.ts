@@ -53,7 +53,7 @@ const spectra = spectraInMemory(
     inputs: INPUTS,
     polarisations: 2,
     spectrumRateHz: 10_000,
-    stretch: 70,
+    chunk: 70,
     frequenciesHz: Float64Array.of(60e6, 60.01e6, 60.02e6, 60.03e6, 60.04e6),
   },
 );

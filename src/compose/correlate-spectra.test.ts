@@ -51,7 +51,7 @@ const recording = (): SpectraRecording =>
     polarisations: 2,
     spectrumRateHz: RATE_HZ,
     frequenciesHz: Float64Array.of(1e6, 1.001e6),
-    stretch: 7,
+    chunk: 7,
   });
 
 async function run(integrationS?: number) {
@@ -79,7 +79,7 @@ function sumOf(channel: number, a: number, b: number, first: number, end: number
 }
 
 describe('from channelised data to integrations', () => {
-  it('ends them where asked, in the middle of a stretch too, and loses no sample', async () => {
+  it('ends them where asked, in the middle of a block too, and loses no sample', async () => {
     const { all, tally } = await run(0.1);
     const ends = [0, 10, 20, 23];
     assert.equal(all.length, 3);

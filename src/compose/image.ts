@@ -182,13 +182,13 @@ export function checkDirectImages(
 
 /** The middles of images that begin with these spectra, as the imager has them. */
 export function imageMiddles(
-  stretches: readonly SampleRange[],
+  ranges: readonly SampleRange[],
   clock: IntegrationClock,
   front: Front,
 ): Instant[] {
   const { grid } = spectraOfFront(front);
   const { spectrumRateHz: rateHz } = grid;
-  return stretches.map(({ first }) => {
+  return ranges.map(({ first }) => {
     const start =
       front.source.kind === 'voltages' ? spectrumStart(grid, first) : addSamples(grid.start, first, rateHz);
     return addSeconds(start, (clock.cutAfter(first) - first) / rateHz / 2);
@@ -196,12 +196,12 @@ export function imageMiddles(
 }
 
 /** The time ranges of [first, end) between a clock's cuts. */
-export function stretchesOf(clock: IntegrationClock, first: number, end: number): SampleRange[] {
-  const stretches: SampleRange[] = [];
+export function timeRangesOf(clock: IntegrationClock, first: number, end: number): SampleRange[] {
+  const ranges: SampleRange[] = [];
   for (let at = first; at < end;) {
     const cut = Math.min(clock.cutAfter(at), end);
-    stretches.push({ first: at, end: cut });
+    ranges.push({ first: at, end: cut });
     at = cut;
   }
-  return stretches;
+  return ranges;
 }

@@ -49,5 +49,5 @@ export {
   methodUsed,
   type MethodUsed,
 } from './image.js';
-export { stretchesOf } from './image.js';
+export { timeRangesOf } from './image.js';
 export { type SpectraRange, checkRange } from './range.js';

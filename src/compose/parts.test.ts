@@ -19,7 +19,7 @@ import { correlateSpectra, correlateVoltages } from './correlate.js';
 import { composeShare, shareOf } from './compose.js';
 import { spectraOfFront, spectraOfSource } from './front.js';
 import type { SpectraRange } from './range.js';
-import { stretchesOf } from './image.js';
+import { timeRangesOf } from './image.js';
 import { spectraInMemory, voltagesInMemory } from '../stages/testing.js';
 
 const RATE_HZ = 1000;
@@ -66,7 +66,7 @@ function spectra(type: 'ci8' | 'cf32'): Recording {
       inputs,
       polarisations: 2,
       spectrumRateHz: 100,
-      stretch: 7,
+      chunk: 7,
       frequenciesHz: Float64Array.of(1e6, 1.1e6, 1.2e6),
     },
   );
@@ -110,7 +110,7 @@ async function inParts(
     recording.kind === 'voltages' ? planChannels(recording, { channels: 4, taps: 3, outputType }) : undefined;
   const all = spectraOf(recording, plan);
   const clock = clockOf({ integrationS }, recording, plan);
-  const ends = stretchesOf(clock, 0, all);
+  const ends = timeRangesOf(clock, 0, all);
   const channels = plan ? 4 : 3;
   const sums = ends.map(() => new Float64Array(channels * 3 * 4 * 2).fill(-0));
   const counts = ends.map(() => new Float64Array(channels * 3));
@@ -120,7 +120,7 @@ async function inParts(
     for (let c = 1; c < cuts.channels.length; c++) {
       const [firstChannel, endChannel] = [cuts.channels[c - 1], cuts.channels[c]];
       const box = { firstSpectrum: times[t - 1], endSpectrum: times[t], firstChannel, endChannel };
-      const parts = stretchesOf(clock, box.firstSpectrum, box.endSpectrum);
+      const parts = timeRangesOf(clock, box.firstSpectrum, box.endSpectrum);
       let at = 0;
       const account = await correlatePart(recording, plan, { ...settings, integrationS }, box, (one) => {
         const { first } = parts[at++];

@@ -21,7 +21,7 @@ import {
   passing,
 } from '../stages/index.js';
 import { spectraInMemory, voltagesInMemory } from '../stages/testing.js';
-import { stretchesOf } from './image.js';
+import { timeRangesOf } from './image.js';
 import { observe, shareOf, type FromIntegrations } from './compose.js';
 import { spectraOfFront, spectraOfSource, type Front } from './front.js';
 
@@ -75,7 +75,7 @@ function frontOfSpectra(): Front {
       inputs: INPUTS,
       polarisations: 2,
       spectrumRateHz: 100,
-      stretch: 17,
+      chunk: 17,
       frequenciesHz: Float64Array.of(1e6, 1.1e6, 1.2e6),
     },
   );
@@ -155,7 +155,7 @@ const numbersOf = (one: Integration): number[][] => [
 async function inRanges(front: Front, backend: Backend, times: readonly number[], bands: readonly number[]) {
   const all = spectraOfSource(front);
   const { channels } = spectraOfFront(front);
-  const ends = stretchesOf(A, 0, all);
+  const ends = timeRangesOf(A, 0, all);
   const sums = ends.map(() => [
     new Array<number>(channels * 24).fill(0),
     new Array<number>(channels * 12).fill(0),
@@ -169,11 +169,11 @@ async function inRanges(front: Front, backend: Backend, times: readonly number[]
         firstChannel: bands[c - 1],
         endChannel: bands[c],
       };
-      const parts = stretchesOf(A, range.firstSpectrum, range.endSpectrum);
+      const parts = timeRangesOf(A, range.firstSpectrum, range.endSpectrum);
       let at = 0;
       const share = await shareOf({ front }, backend, A, range, (one) => {
         const { first } = parts[at++];
-        const n = ends.findIndex((stretch) => first >= stretch.first && first < stretch.end);
+        const n = ends.findIndex((one) => first >= one.first && first < one.end);
         const [values, counts] = numbersOf(one);
         values.forEach((value, k) => (sums[n][0][range.firstChannel * 24 + k] += value));
         counts.forEach((value, k) => (sums[n][1][range.firstChannel * 12 + k] += value));

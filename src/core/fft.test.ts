@@ -56,10 +56,10 @@ describe('Fourier transform', () => {
     });
   }
 
-  it('works in place on one stretch of a longer array and leaves the rest alone', () => {
+  it('works in place on a part of a longer array and leaves the rest alone', () => {
     const values = Float64Array.from([9, 9, 1, 0, 2, 0, 9, 9]);
     planFft(2).forward(values, 1);
-    assertNear(values, Float64Array.from([9, 9, 3, 0, -1, 0, 9, 9]), 1e-15, 'stretch');
+    assertNear(values, Float64Array.from([9, 9, 3, 0, -1, 0, 9, 9]), 1e-15, 'part');
     assert.deepEqual([...values.subarray(0, 2), ...values.subarray(6)], [9, 9, 9, 9]);
   });
 

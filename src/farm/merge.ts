@@ -126,14 +126,14 @@ async function mergeSums(
       : addSamples(recording.start, spectrum, grid.spectrumRateHz);
   try {
     let from = 0;
-    for (const stretch of shape.sums) {
+    for (const interval of shape.sums) {
       let end = from;
-      while (end < ranges.length && ranges[end].firstSpectrum < stretch.end) end++;
+      while (end < ranges.length && ranges[end].firstSpectrum < interval.end) end++;
       const mine = ranges.slice(from, end);
-      const sums = await integrate(shape, stretch, mine, results, flaggedInputs);
-      const durationS = (stretch.end - stretch.first) / grid.spectrumRateHz;
-      await stage.push({ ...sums, start: startOf(stretch.first), durationS }, nothing);
-      const over = mine.filter(({ endSpectrum }) => endSpectrum <= stretch.end);
+      const sums = await integrate(shape, interval, mine, results, flaggedInputs);
+      const durationS = (interval.end - interval.first) / grid.spectrumRateHz;
+      await stage.push({ ...sums, start: startOf(interval.first), durationS }, nothing);
+      const over = mine.filter(({ endSpectrum }) => endSpectrum <= interval.end);
       results.letGo(over);
       from += over.length;
     }

@@ -38,8 +38,8 @@ export function wrongShape({ cut, shape }: FarmPlan, { job, parts }: ResultHead)
 }
 
 /** The parts of some sample ranges that are within a range. */
-const within = (stretches: readonly SampleRange[], range: SpectraRange): SampleRange[] =>
-  stretches
+const within = (ranges: readonly SampleRange[], range: SpectraRange): SampleRange[] =>
+  ranges
     .map(({ first, end }) => ({
       first: Math.max(first, range.firstSpectrum),
       end: Math.min(end, range.endSpectrum),

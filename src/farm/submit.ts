@@ -17,7 +17,7 @@ import {
   type Observation,
   type ObservationPlan,
 } from '../observation/index.js';
-import { unionOf, endOfFront, stretchesOf } from '../compose/index.js';
+import { unionOf, endOfFront, timeRangesOf } from '../compose/index.js';
 import { writeEqualiser, type IntegrationClock } from '../stages/index.js';
 import type { PlannedProduct } from '../products/index.js';
 import { useSky } from '../sky/use-sky.js';
@@ -192,13 +192,13 @@ function shapeOf({ products, observed }: ObservationPlan, spectra: number): Farm
     inputs,
     channels,
     type,
-    sums: clock ? stretchesOf(clock, 0, spectra) : [],
+    sums: clock ? timeRangesOf(clock, 0, spectra) : [],
     pieces: products.flatMap(({ parts, clock: own }, product): FarmShape['pieces'] =>
       parts.cut !== 'time'
         ? []
         : parts.kind === 'spectra'
           ? [{ product, kind: 'spectra' }]
-          : [{ product, kind: 'images', images: stretchesOf(own, 0, spectra) }],
+          : [{ product, kind: 'images', images: timeRangesOf(own, 0, spectra) }],
     ),
   };
 }

@@ -27,7 +27,7 @@ import {
   endOfFront,
   checkRange,
   type SpectraRange,
-  stretchesOf,
+  timeRangesOf,
 } from '../compose/index.js';
 import type { ProductPart } from '../products/index.js';
 import { useSky } from '../sky/use-sky.js';
@@ -199,12 +199,12 @@ async function make(
   stop: AbortSignal | undefined,
 ): Promise<PartAccount> {
   const cuts = sumsClock(products);
-  const ends = cuts ? stretchesOf(cuts, range.firstSpectrum, range.endSpectrum) : [];
+  const ends = cuts ? timeRangesOf(cuts, range.firstSpectrum, range.endSpectrum) : [];
   let summed = 0;
   const addSums = ({ visibilities, counts, productCounts }: Integration): Promise<void> => {
-    const stretch = ends.at(summed++);
-    if (!stretch) throw new Error(`more than the ${ends.length} integrations of the plan`);
-    body.add({ ...stretch, product: SUMS }, visibilities, productCounts ?? counts);
+    const interval = ends.at(summed++);
+    if (!interval) throw new Error(`more than the ${ends.length} integrations of the plan`);
+    body.add({ ...interval, product: SUMS }, visibilities, productCounts ?? counts);
     return Promise.resolve();
   };
   const front = { ...observed.front, range };

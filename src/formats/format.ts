@@ -199,7 +199,7 @@ export interface VisibilityFileOptions {
   readonly largestSum?: number;
 }
 
-/** Appends integrations; the file is complete after each. If the process is killed, `mend` repairs the file. */
+/** Appends integrations; the file is complete after each. If the process is killed, `repair` makes it readable. */
 export interface VisibilityWriter {
   append(integration: Integration): Promise<void>;
   finish(): Promise<void>;
@@ -240,5 +240,5 @@ export interface Format {
   /** Files that can store whole sums, `values: 'sums'`. */
   readonly holdsSums?: true;
   /** Repairs a file of ours whose writer was killed; returns the number of integrations, 0 if none was finished. */
-  mend?(path: string): Promise<number>;
+  repair?(path: string): Promise<number>;
 }

@@ -65,7 +65,7 @@ async function recoverAll(left: readonly PartialFile[], overwrite: boolean): Pro
   const found: Recovered[] = [];
   for (const { path: from, finalPath: path, sizeBytes } of left) {
     const isKnown = isGrowing(path);
-    const integrations = isKnown ? await mended(path, from) : 0;
+    const integrations = isKnown ? await repaired(path, from) : 0;
     const outcome = isKnown ? 'nothing was finished' : 'no visibilities';
     found.push({ path, from, sizeBytes, integrations, outcome: integrations > 0 ? 'recovered' : outcome });
   }
@@ -102,8 +102,8 @@ const isGrowing = (path: string): boolean =>
 const isOfBeams = (path: string): boolean => /\.(?:fil|sf|fil\.json|sf\.json)$/i.test(path);
 
 /** The number of integrations or values in the repaired file. */
-async function mended(path: string, from: string): Promise<number> {
-  if (!isOfBeams(path)) return visibilityFormatFor(path).mend(from);
+async function repaired(path: string, from: string): Promise<number> {
+  if (!isOfBeams(path)) return visibilityFormatFor(path).repair(from);
   if (/\.(?:fil|sf)$/i.test(path)) return repairFilterbank(from);
   // It is written at once: complete, or empty.
   const text = await readFile(from, 'utf8');
@@ -117,7 +117,7 @@ const isPlainOutput = async (path: string): Promise<boolean> =>
 async function repairInPlace(path: string): Promise<Recovered> {
   const writer = await writerOf(path);
   if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
-  const integrations = await mended(path, path);
+  const integrations = await repaired(path, path);
   // No content found: the reader refuses a file without a complete header, or of another kind.
   if (integrations === 0 && !isOfBeams(path)) await (await openFile(path)).close();
   return { path, from: path, sizeBytes: 0, integrations, outcome: 'whole already' };

@@ -23,7 +23,7 @@ const format = (name: string, firstByte: number, writes: 'writes' | 'reads'): Fo
   open: () => Promise.resolve(opened(name)),
   ...(writes === 'writes' && {
     createVisibilities: () => Promise.reject(new Error('not here')),
-    mend: () => Promise.resolve(0),
+    repair: () => Promise.resolve(0),
   }),
 });
 const known = [format('one', 1, 'reads'), format('two', 2, 'writes')];

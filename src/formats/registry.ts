@@ -72,7 +72,7 @@ type VisibilityFormat = Format & {
     header: VisibilityHeader,
     options?: VisibilityFileOptions,
   ): Promise<VisibilityWriter>;
-  mend(path: string): Promise<number>;
+  repair(path: string): Promise<number>;
 };
 
 const HEAD_BYTES = 4096;
@@ -230,7 +230,7 @@ export function visibilityFormatFor(
 ): VisibilityFormat {
   const writers = known.filter(
     (format): format is VisibilityFormat =>
-      format.createVisibilities !== undefined && format.mend !== undefined,
+      format.createVisibilities !== undefined && format.repair !== undefined,
   );
   const format = writers.find((candidate) => hasExtension(candidate, path));
   if (format) {

@@ -143,7 +143,7 @@ describe('a look at channelised samples of four bits', () => {
           inputs: 1,
           polarisations: 1,
           spectrumRateHz: 10,
-          stretch: 3,
+          chunk: 3,
           frequenciesHz: Float64Array.of(1e6),
         },
       ),

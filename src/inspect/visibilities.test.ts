@@ -183,7 +183,7 @@ describe('what a file holds', () => {
           inputs: 4,
           polarisations: 2,
           spectrumRateHz: 20,
-          stretch: 5,
+          chunk: 5,
           frequenciesHz: Float64Array.of(1e6, 2e6),
         },
       ),

@@ -243,7 +243,7 @@ describe('rules', () => {
       assert.equal(account.samples, 256 * 16);
       assert.deepEqual([...account.byChannel], Array(4).fill(64 * flagged));
       assert.deepEqual([...account.byInput], Array(4).fill(64 * flagged));
-      assert.deepEqual(account.byTime, { spectraPerStretch: 256, taken: [0, 0, 256 * flagged] });
+      assert.deepEqual(account.byTime, { spectraPerRange: 256, taken: [0, 0, 256 * flagged] });
     }
   });
 

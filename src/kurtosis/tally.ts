@@ -32,19 +32,19 @@ export interface KurtosisAccount {
   readonly byInput: Float64Array;
   readonly byChannel: Float64Array;
   /** Samples flagged in each time range of so many spectra, from the first on. */
-  readonly byTime: { readonly spectraPerStretch: number; readonly taken: readonly number[] };
+  readonly byTime: { readonly spectraPerRange: number; readonly taken: readonly number[] };
   /** The first of them, and their number. */
   readonly episodes: readonly Episode[];
   readonly episodeCount: number;
 }
 
-const [MOST_EPISODES, MOST_STRETCHES] = [32, 256];
+const [MOST_EPISODES, MOST_RANGES] = [32, 256];
 
 export class KurtosisTally {
   private readonly sums = { windows: 0, samples: 0, taken: 0, above: 0, below: 0, unjudged: 0 };
   private readonly byInput: Float64Array;
   private readonly byChannel: Float64Array;
-  private stretch: number;
+  private spectraPerRange: number;
   private byTime: number[] = [];
   private readonly episodes: Episode[] = [];
   private episodeCount = 0;
@@ -53,7 +53,7 @@ export class KurtosisTally {
   constructor(private readonly plan: KurtosisPlan) {
     this.byInput = new Float64Array(plan.inputs);
     this.byChannel = new Float64Array(plan.channels);
-    this.stretch = plan.spectraPerWindow;
+    this.spectraPerRange = plan.spectraPerWindow;
     this.sweep = new SweepWatch(plan.channels, (episode) => {
       this.tell(episode);
     });
@@ -90,7 +90,7 @@ export class KurtosisTally {
   account(): KurtosisAccount {
     this.sweep.end();
     const { sums, byInput, byChannel, episodes, episodeCount } = this;
-    const byTime = { spectraPerStretch: this.stretch, taken: this.byTime };
+    const byTime = { spectraPerRange: this.spectraPerRange, taken: this.byTime };
     return { ...sums, byInput, byChannel, byTime, episodes, episodeCount };
   }
 
@@ -101,12 +101,12 @@ export class KurtosisTally {
 
   /** Time ranges grow with the stream, so that there are never many. */
   private addTime(spectrum: number, taken: number): void {
-    while (spectrum >= this.stretch * MOST_STRETCHES) {
+    while (spectrum >= this.spectraPerRange * MOST_RANGES) {
       const { byTime } = this;
       this.byTime = byTime.flatMap((one, n) => (n % 2 === 0 ? [one + (byTime.at(n + 1) ?? 0)] : []));
-      this.stretch *= 2;
+      this.spectraPerRange *= 2;
     }
-    const at = Math.floor(spectrum / this.stretch);
+    const at = Math.floor(spectrum / this.spectraPerRange);
     while (this.byTime.length <= at) this.byTime.push(0);
     this.byTime[at] += taken;
   }

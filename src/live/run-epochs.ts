@@ -9,7 +9,7 @@ import { sampleRateOf } from '../core/sources.js';
 import { SECONDS_PER_DAY } from '../core/units.js';
 import {
   RoundingWatch,
-  stretchOf,
+  measuredRange,
   type Rounded,
   addAccounts,
   emptyAccount,
@@ -290,7 +290,7 @@ function lookAtRounding(
   if (front.source.kind !== 'voltages' || type === 'cf32') return undefined;
   const watch = new RoundingWatch(type);
   return (integration) => {
-    watch.add(stretchOf(integration));
+    watch.add(measuredRange(integration));
     const rounded = watch.found();
     if (!rounded || rounded.weak === 0) return 'fine';
     onEvent({ kind: 'weak', rounded, type });

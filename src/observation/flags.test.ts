@@ -109,7 +109,7 @@ describe('flags of an observation', () => {
       renamed: {
         'products.images.every': { flag: '--image <time>', otherwise: 'none' },
         'products.images.images': { flag: '--picture <path>' },
-        'products.images.picture': { flag: '--film' },
+        'products.images.picture': { flag: '--animation' },
       },
       without: ['products.images.element', 'products.images.sources'],
       also: [directFlag],
@@ -124,7 +124,7 @@ describe('flags of an observation', () => {
         '--no-autos',
         '--gains',
         'g.json',
-        '--no-film',
+        '--no-animation',
       ],
       settings,
     );

@@ -33,7 +33,7 @@ import {
   levelsLines,
   roundedFacts,
   roundedLines,
-  STRETCHES_OF_SPECTRA,
+  RANGES_OF_SPECTRA,
   lossFacts,
   lossLines,
   railLines,
@@ -196,7 +196,7 @@ export function productLines(product: ProductOutcome, outcome: RunOutcome, secon
     const { channels, channelWidthHz, inputs, rounded, unknownFacts } = facts as SpectraFacts;
     return [
       `${paths[1]}: ${spectraText(outcome.account.spectra)} of ${channels} channels, ${formatHz(channelWidthHz)} each, for ${inputs} inputs`,
-      ...roundedLines(rounded, { ...roundedBy(outcome), of: STRETCHES_OF_SPECTRA }),
+      ...roundedLines(rounded, { ...roundedBy(outcome), of: RANGES_OF_SPECTRA }),
       ...unknownFacts.map((one) => {
         const [what, fix] = unknownFactWords[one];
         return message('file.unknown-fact', { what, fix });

@@ -5,7 +5,7 @@ import { rational } from '../core/clock/rational.js';
 import { averageChannels, stokesI } from '../image/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
 import { AlarmBook } from './alarms.js';
-import { Film } from './film.js';
+import { ImageHistory } from './image-history.js';
 import type { SkyHead } from './messages.js';
 import { colourRange, spectrumAt, stokesPlane } from './planes.js';
 import { faultsOf, type Measured } from './rules.js';
@@ -288,14 +288,14 @@ describe('planes', () => {
 
 describe('the animation of a run', () => {
   it('keeps within its memory, all of the run, sparser', () => {
-    const film = new Film(20 * 64);
+    const history = new ImageHistory(20 * 64);
     for (let second = 0; second < 1000; second++) {
       const head = { shape: [4, 4], pixelSize: 0.5 } as unknown as SkyHead;
-      film.add({ unixS: second, head, plane: new Float32Array(16).fill(second) });
+      history.add({ unixS: second, head, plane: new Float32Array(16).fill(second) });
     }
-    assert.ok(film.all.length <= 20 && film.all.length >= 10, `${film.all.length}`);
-    assert.equal(film.all[0].unixS, 0);
-    assert.ok((film.all.at(-1)?.unixS ?? 0) > 900);
-    assert.ok(film.curve(0, 0).every(({ unixS, value }) => unixS === value));
+    assert.ok(history.all.length <= 20 && history.all.length >= 10, `${history.all.length}`);
+    assert.equal(history.all[0].unixS, 0);
+    assert.ok((history.all.at(-1)?.unixS ?? 0) > 900);
+    assert.ok(history.curve(0, 0).every(({ unixS, value }) => unixS === value));
   });
 });

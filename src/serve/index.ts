@@ -2,7 +2,7 @@
 export { checkPageAddress, openPage, type Page } from './open.js';
 export { openCapture } from './capture.js';
 export { tokenOf } from './guard.js';
-export type { Frame } from './film.js';
+export type { Frame } from './image-history.js';
 export { colourRange } from './planes.js';
 export { openRunPage, pageAddress, type Steerable } from './run-page.js';
 export { checkAlarmUrl } from './webhook.js';

@@ -15,7 +15,7 @@ import { AlarmBook } from './alarms.js';
 import { KeptIntegrations } from './again/kept-integrations.js';
 import { AntennaBook } from './antennas.js';
 import { BeamsBook } from './beams-book.js';
-import { Film, type Frame } from './film.js';
+import { ImageHistory, type Frame } from './image-history.js';
 import { FringesBook } from './fringes-book.js';
 import { LoadMeter } from './load.js';
 import type { BeamsHead, MethodsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
@@ -93,7 +93,7 @@ interface PlaceAsked {
 export class LiveState implements LiveWatcher {
   readonly startedUnixS = nowS();
   readonly alarms: AlarmBook;
-  readonly film = new Film();
+  readonly imageHistory = new ImageHistory();
   readonly kept = new KeptIntegrations();
   readonly latencies: Latencies;
   readonly load: LoadMeter;
@@ -226,7 +226,7 @@ export class LiveState implements LiveWatcher {
     this.nextImageMs = Math.max(this.nextImageMs, nowMs) + LEAST_APART_MS;
     this.imageAtMs = nowMs;
     this.frame = this.frameOf(sky, ageS);
-    this.film.add(this.frame);
+    this.imageHistory.add(this.frame);
     // With hundreds of channels this takes longer than drawing: data have priority.
     this.restUntilMs = nowMs + REST * (performance.now() - nowMs);
     this.listener?.changed('sky');
@@ -239,7 +239,7 @@ export class LiveState implements LiveWatcher {
     this.totals.images++;
     this.imageAtMs = performance.now();
     this.frame = frame;
-    this.film.add(frame);
+    this.imageHistory.add(frame);
     this.listener?.changed('sky');
   }
 

@@ -8,7 +8,7 @@ import { methodLine } from '../live/index.js';
 import { centreAt } from '../stages/index.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Again } from './again/again.js';
-import type { Frame } from './film.js';
+import type { Frame } from './image-history.js';
 import type { Answer, Get } from './http.js';
 import type { Journal } from './journal.js';
 import type { LiveState } from './live-state.js';
@@ -36,7 +36,7 @@ export function readsOf({ state, again, journal, around }: Readable): Readonly<R
     alarms: () => json(state.alarms.all),
     journal: () => json(journal.entries),
     images: () =>
-      json(state.film.all.map(({ unixS, head }) => ({ unixS, time: head.time, peak: head.peak }))),
+      json(state.imageHistory.all.map(({ unixS, head }) => ({ unixS, time: head.time, peak: head.peak }))),
     'images/at': (query) => frameAt(state, query),
     'images/again': async (query) =>
       framed(await again.make(numberIn(query, 'unixS'), query.get('weight') ?? 'natural')),
@@ -53,9 +53,9 @@ function numberIn(query: URLSearchParams, name: string): number {
 }
 
 /** The image nearest to a time, in seconds since 1970, in the socket's format. */
-function frameAt({ film }: LiveState, query: URLSearchParams): Answer {
+function frameAt({ imageHistory }: LiveState, query: URLSearchParams): Answer {
   const unixS = numberIn(query, 'unixS');
-  const nearest = film.all.reduce<Frame | undefined>(
+  const nearest = imageHistory.all.reduce<Frame | undefined>(
     (best, one) => (best && Math.abs(best.unixS - unixS) <= Math.abs(one.unixS - unixS) ? best : one),
     undefined,
   );
@@ -137,6 +137,6 @@ async function place(state: LiveState, query: URLSearchParams): Promise<Answer> 
     unit: frame.head.unit,
     frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],
     spectrum,
-    curve: state.film.curve(l, m),
+    curve: state.imageHistory.curve(l, m),
   });
 }

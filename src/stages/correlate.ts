@@ -4,7 +4,7 @@ import type { VisibilitiesCBPP } from '../core/axes.js';
 import type { Integration, SpectraShape } from '../core/blocks.js';
 import { planCorrelation, prepareCorrelator, type CorrelatePlan } from '../correlate/index.js';
 import type { SpectrumGrid } from './clock.js';
-import { StretchKeeper, type TimedSpectra } from './spectra.js';
+import { TimeRanges, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
 
 export interface CorrelateSettings {
@@ -34,7 +34,7 @@ export async function prepareCorrelate(
   const { plan } = correlator;
   const account = emptyAccount();
   let emit: Emit<Integration> = () => Promise.resolve();
-  const keeper = new StretchKeeper(async ({ firstIndex, start }, endIndex) => {
+  const ranges = new TimeRanges(async ({ firstIndex, start }, endIndex) => {
     const { visibilities, counts, productCounts } = await correlator.finish();
     if (type === 'cf32') makePowersReal(visibilities, plan);
     account.integrations++;
@@ -53,13 +53,13 @@ export async function prepareCorrelate(
   return {
     push: async (spectra, to) => {
       emit = to;
-      await keeper.begin(spectra);
+      await ranges.begin(spectra);
       await correlator.accumulate(spectra.block);
-      await keeper.done(spectra);
+      await ranges.done(spectra);
     },
     flush: (to) => {
       emit = to;
-      return keeper.flush();
+      return ranges.flush();
     },
     account: () => account,
     close: () => correlator.close(),

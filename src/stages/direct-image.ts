@@ -14,7 +14,7 @@ import {
 import { prepareCardDirectImager } from './card/images.js';
 import type { SpectrumGrid } from './clock.js';
 import { PlannedImager, type ImagerStore, type PlannedFor } from './planned-imager.js';
-import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
+import { TimeRanges, type TimeRange, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
 
 export interface DirectImageSettings {
@@ -65,7 +65,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     },
   });
   /** The sky at the middle of the time range: where its geometry is right on average. */
-  type Begun = Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>;
+  type Begun = Pick<TimeRange, 'firstIndex' | 'cutAt' | 'start'>;
   const middleOf = ({ firstIndex, cutAt, start }: Begun): Instant => {
     const spectra = cutAt - firstIndex;
     const durationS = spectra < Infinity ? spectra / grid.spectrumRateHz : lastsS;
@@ -76,8 +76,8 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
   let into: DirectImage | undefined;
   let emit: Emit<DirectSkyImage> = () => Promise.resolve();
   let frame: SkyFrame | undefined;
-  const keeper = new StretchKeeper(async (stretch, endIndex) => {
-    const sky = frame ?? frameOf(stretch);
+  const ranges = new TimeRanges(async (range, endIndex) => {
+    const sky = frame ?? frameOf(range);
     frame = undefined;
     const { plan, imager } = await planned.at(sky);
     const made = await imager.finish(into);
@@ -90,7 +90,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
       'calibrate some of them',
     );
     account.images++;
-    const { start, firstIndex } = stretch;
+    const { start, firstIndex } = range;
     const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
     const { image, samples, weights } = made;
     await emit({ image, samples, weights, plan, frame: sky, start, durationS });
@@ -98,7 +98,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
   return {
     push: async (spectra, to) => {
       emit = to;
-      await keeper.begin(spectra);
+      await ranges.begin(spectra);
       const begun = { firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start };
       const isFirst = frame === undefined;
       frame ??= frameOf(begun);
@@ -108,11 +108,11 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
         imager.setGains(gains, solved);
       }
       await imager.accumulate(spectra.block);
-      await keeper.done(spectra);
+      await ranges.done(spectra);
     },
     flush: (to) => {
       emit = to;
-      return keeper.flush();
+      return ranges.flush();
     },
     account: () => account,
     close: () => planned.close(),

@@ -10,5 +10,5 @@ export const stationPositions = (telescope: Telescope): Vector3[] =>
 /** The frame at the middle of a time range, where its geometry is right on average. */
 export const frameAtMiddle = (
   telescope: Telescope,
-  stretch: { readonly start: Instant; readonly durationS: number },
-): SkyFrame => skyFrame(telescope.site, addSeconds(stretch.start, stretch.durationS / 2));
+  range: { readonly start: Instant; readonly durationS: number },
+): SkyFrame => skyFrame(telescope.site, addSeconds(range.start, range.durationS / 2));

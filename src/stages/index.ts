@@ -41,7 +41,13 @@ export { readCoefficients } from './coefficients.js';
 export { type Coherence, KEEP, MOST_DELAY_WIDTHS, longestIntegrationS, coherenceOf } from './coherence.js';
 export { type CorrelateSettings, prepareCorrelate } from './correlate.js';
 export { type DirectImageSettings, type DirectSkyImage, prepareDirectImage } from './direct-image.js';
-export { type Series, type SeriesImage, type SeriesPaths, onContactSheet, writeSeries } from './film.js';
+export {
+  type Series,
+  type SeriesImage,
+  type SeriesPaths,
+  onContactSheet,
+  writeSeries,
+} from './image-series.js';
 export { type Finer, prepareFold, spectraBehind } from './fine/fold.js';
 export { type FineChannels, planFineChannels, streamsOf } from './fine/streams.js';
 export { widenedSource } from './fine/widened-source.js';
@@ -107,8 +113,8 @@ export { imagedInputs, imagedTelescope } from './left-out.js';
 export { type Level, atNominalGain, brightnessAtNominalGain, chooseLevel } from './levels.js';
 export { readEqualiser, writeEqualiser } from './levels/equaliser-file.js';
 export { type InputLevels, measureLevels, undoLevels } from './levels/input-levels.js';
-export { LOOKED_AT, STRETCH, SpectraWatch } from './levels/watch-spectra.js';
-export { type Rounded, RoundingWatch, stretchOf } from './levels/watch.js';
+export { LOOKED_AT, RANGE, SpectraWatch } from './levels/watch-spectra.js';
+export { type Rounded, RoundingWatch, measuredRange } from './levels/watch.js';
 export { prepareBins } from './moments.js';
 export { partOfRecording, partOfStream } from './part-of-recording.js';
 export { MOST_LOSS, checkedPhaseLoss, phaseLoss, phaseLossLines } from './phase-loss.js';

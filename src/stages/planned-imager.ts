@@ -58,7 +58,7 @@ export type PlannedFor =
 interface Current<Imager> {
   readonly plan: ImagePlan;
   readonly imager: Imager;
-  readonly stretch?: Stretch;
+  readonly range?: PlanRange;
 }
 
 export class PlannedImager<Imager extends Closable> implements Closable {
@@ -89,14 +89,14 @@ export class PlannedImager<Imager extends Closable> implements Closable {
     await this.drop();
     const { telescope, frequenciesHz, plannedFor, prepare } = this.options;
     const sizeAt = (moment: SkyFrame): number => pixelsOf(telescope, moment, frequenciesHz, settings);
-    const stretch = plannedFor === 'utc' ? stretchOf(frame, sizeAt(frame), settings.normalEnu) : undefined;
+    const range = plannedFor === 'utc' ? planRangeOf(frame, sizeAt(frame), settings.normalEnu) : undefined;
     const plan = planSky(
       telescope,
-      stretch?.middle ?? this.begunBefore(frame, sizeAt) ?? frame,
+      range?.middle ?? this.begunBefore(frame, sizeAt) ?? frame,
       frequenciesHz,
       settings,
     );
-    this.current = { plan, imager: await prepare(plan), ...(stretch && { stretch }) };
+    this.current = { plan, imager: await prepare(plan), ...(range && { range }) };
     this.count++;
     return this.current;
   }
@@ -134,10 +134,10 @@ export class PlannedImager<Imager extends Closable> implements Closable {
   }
 }
 
-function isFor<Imager>({ plan, stretch }: Current<Imager>, frame: SkyFrame, normalEnu: Vector3): boolean {
-  if (!stretch) return holds(plan.axes, plan.pixels, frame, normalEnu);
+function isFor<Imager>({ plan, range }: Current<Imager>, frame: SkyFrame, normalEnu: Vector3): boolean {
+  if (!range) return holds(plan.axes, plan.pixels, frame, normalEnu);
   const at = secondsOf(frame.moment);
-  return at >= stretch.fromS && at < stretch.toS;
+  return at >= range.fromS && at < range.toS;
 }
 
 /** The moments for which one process would make its plans, for images in the order of time: one per moment. */
@@ -148,7 +148,7 @@ export function planMoments(
   plannedFor?: 'utc',
 ): readonly Instant[] {
   if (plannedFor === 'utc')
-    return moments.map((frame) => stretchOf(frame, sizeAt(frame), normalEnu).middle.moment);
+    return moments.map((frame) => planRangeOf(frame, sizeAt(frame), normalEnu).middle.moment);
   let current: { readonly moment: Instant; readonly axes: TangentAxes; readonly pixels: number } | undefined;
   return moments.map((frame) => {
     if (!current || !holds(current.axes, current.pixels, frame, normalEnu))
@@ -157,21 +157,21 @@ export function planMoments(
   });
 }
 
-interface Stretch {
+interface PlanRange {
   readonly fromS: number;
   readonly toS: number;
   readonly middle: SkyFrame;
 }
 
-const LONGEST_STRETCH_S = 3600;
-const SHORTEST_STRETCH_S = 1;
+const LONGEST_RANGE_S = 3600;
+const SHORTEST_RANGE_S = 1;
 /** An image whose middle is on a boundary belongs to the next range, however its clock was rounded. */
 const ROUNDING_S = 1e-6;
 const secondsOf = ({ unixSeconds, fraction }: Instant): number => unixSeconds + fraction + ROUNDING_S;
 
 /** The longest of UTC's hours, halves, quarters and so on in which the plan for its middle is valid. */
-function stretchOf({ site, moment }: SkyFrame, pixels: number, normalEnu: Vector3): Stretch {
-  for (let lengthS = LONGEST_STRETCH_S; ; lengthS /= 2) {
+function planRangeOf({ site, moment }: SkyFrame, pixels: number, normalEnu: Vector3): PlanRange {
+  for (let lengthS = LONGEST_RANGE_S; ; lengthS /= 2) {
     const fromS = Math.floor(secondsOf(moment) / lengthS) * lengthS;
     const toS = fromS + lengthS;
     const frameAt = (unixS: number): SkyFrame =>
@@ -179,7 +179,7 @@ function stretchOf({ site, moment }: SkyFrame, pixels: number, normalEnu: Vector
     const middle = frameAt((fromS + toS) / 2);
     const axes = axesAt(middle, normalEnu);
     if (
-      lengthS / 2 < SHORTEST_STRETCH_S ||
+      lengthS / 2 < SHORTEST_RANGE_S ||
       [fromS, toS].every((unixS) => holds(axes, pixels, frameAt(unixS), normalEnu))
     )
       return { fromS, toS, middle };

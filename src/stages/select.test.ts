@@ -127,7 +127,7 @@ describe('how long visibilities may be summed', () => {
     assert.deepEqual([first.used, first.inFile, first.integration.visibilities[0]], [1, 5, 0]);
   });
 
-  it('begins with the first that has data, and every stretch does so too', async () => {
+  it('begins with the first that has data, and so does every time range', async () => {
     const file = fileOf(9, 10);
     /** The first two are flagged completely, and the fourth to sixth, two solution intervals of three. */
     const flagged: VisibilityFile = {

@@ -48,7 +48,7 @@ export function lostBefore({ start, spectrumRateHz }: SpectrumGrid, next: number
 }
 
 /** A time range of spectra that belong together: an integration, or an image. */
-export interface Stretch {
+export interface TimeRange {
   readonly firstIndex: number;
   readonly start: Instant;
   readonly cutAt: number;
@@ -58,11 +58,11 @@ export interface Stretch {
  * Opens and closes time ranges as spectra pass. `finish` is called with the time range and the number of the first
  * spectrum after it: on its cut, when later spectra show that the rest of it was lost, and at the end.
  */
-export class StretchKeeper {
-  private open: Stretch | undefined;
+export class TimeRanges {
+  private open: TimeRange | undefined;
   private nextIndex = 0;
 
-  constructor(private readonly finish: (stretch: Stretch, endIndex: number) => Promise<void>) {}
+  constructor(private readonly finish: (timeRange: TimeRange, endIndex: number) => Promise<void>) {}
 
   /** Before a block is processed: ends a time range that it no longer belongs to. */
   async begin({ index, start, cutAt }: TimedSpectra): Promise<void> {
@@ -82,8 +82,8 @@ export class StretchKeeper {
   }
 
   private async end(endIndex: number): Promise<void> {
-    const stretch = this.open;
+    const timeRange = this.open;
     this.open = undefined;
-    if (stretch) await this.finish(stretch, endIndex);
+    if (timeRange) await this.finish(timeRange, endIndex);
   }
 }

@@ -72,15 +72,15 @@ async function makeTakeSpectra(
   let next = firstSpectrum;
 
   return {
-    push: async (stretch, emit) => {
-      const lost = lostBefore(source, next, stretch.start);
+    push: async (arrived, emit) => {
+      const lost = lostBefore(source, next, arrived.start);
       next += lost;
       account.samplesIn += lost;
-      account.missingSamples += lost * channels * inputs + channelSamplesIn(stretch.gaps);
-      for (let at = 0; at < stretch.samples;) {
+      account.missingSamples += lost * channels * inputs + channelSamplesIn(arrived.gaps);
+      for (let at = 0; at < arrived.samples;) {
         const cutAt = clock.cutAfter(next);
-        const take = Math.min(stretch.samples - at, cutAt - next, shape.capacity);
-        const part = sliceSpectra(stretch, source, { first: at, end: at + take });
+        const take = Math.min(arrived.samples - at, cutAt - next, shape.capacity);
+        const part = sliceSpectra(arrived, source, { first: at, end: at + take });
         const gaps = wholeStations(part.gaps, gapsCover === 'stations' ? polarisations : 1);
         zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
         const block = room[turn];

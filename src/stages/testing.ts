@@ -28,12 +28,12 @@ export const voltagesInMemory = (
   },
 });
 
-/** Handed out `stretch` spectra at a time, whatever length is requested. */
+/** Handed out `chunk` spectra at a time, whatever length is requested. */
 export const spectraInMemory = (
   whole: CanonicalSpectra,
   of: Pick<SpectraRecording, 'inputs' | 'polarisations' | 'spectrumRateHz' | 'frequenciesHz'> & {
     readonly type: SpectraType;
-    readonly stretch: number;
+    readonly chunk: number;
   } & Partial<SpectraRecording>,
 ): SpectraRecording => {
   const axes = { ...of, channels: of.frequenciesHz.length };
@@ -46,8 +46,8 @@ export const spectraInMemory = (
     ...axes,
     // eslint-disable-next-line @typescript-eslint/require-await -- a stream from memory
     blocks: async function* () {
-      for (let first = 0; first < whole.samples; first += of.stretch) {
-        yield sliceSpectra(whole, axes, { first, end: Math.min(whole.samples, first + of.stretch) });
+      for (let first = 0; first < whole.samples; first += of.chunk) {
+        yield sliceSpectra(whole, axes, { first, end: Math.min(whole.samples, first + of.chunk) });
       }
     },
   };

@@ -198,7 +198,7 @@ export class CudaSession implements Closable {
   readonly device: DeviceFacts;
   readonly driver: Driver;
   readonly streams: Readonly<
-    Record<'upload' | 'prepare' | 'compute' | 'beside' | 'mend' | 'download', Stream>
+    Record<'upload' | 'prepare' | 'compute' | 'beside' | 'zero' | 'download', Stream>
   >;
   private readonly rowCopy: NativeMemory;
   /** Addresses of pinned memory, by their buffer. */
@@ -223,7 +223,7 @@ export class CudaSession implements Closable {
       prepare: this.createStream(-2),
       compute: this.createStream(-1),
       beside: this.createStream(-1),
-      mend: this.createStream(-2),
+      zero: this.createStream(-2),
       download: this.createStream(0),
     };
     this.rowCopy = this.allocateNative(MEMCPY_2D_BYTES);

@@ -15,7 +15,7 @@ import { prepareTurner } from './index.js';
 import { planTurning, type TurningPlan } from './plan.js';
 import { turnSpectra } from './reference.js';
 
-interface Stretch {
+interface Piece {
   readonly samples: number;
   readonly gaps?: readonly SpectraGap[];
 }
@@ -29,17 +29,17 @@ async function turnAll(
   backend: Backend,
   delayModel: DelayModel,
   first: number,
-  stretches: readonly (Stretch & { readonly spectra: SpectraCAT })[],
+  pieces: readonly (Piece & { readonly spectra: SpectraCAT })[],
 ): Promise<{ readonly spectra: SpectraCAT; readonly gaps: readonly SpectraGap[] }[]> {
   const { type, channels, inputs } = plan;
-  const most = Math.max(...stretches.map(({ samples }) => samples));
+  const most = Math.max(...pieces.map(({ samples }) => samples));
   const given = backend.allocateSpectra({ type, channels, inputs, capacity: most + 5 });
   const out = backend.allocateSpectra({ type: 'cf32', channels, inputs, capacity: most + 2 });
   const turner = await prepareTurner(plan, backend);
   const garbage = allocateSpectra('cf32', channels, inputs, most + 2).fill(1e9);
   const made = [];
   let next = first;
-  for (const { spectra, samples, gaps } of stretches) {
+  for (const { spectra, samples, gaps } of pieces) {
     await out.write(garbage, most + 2);
     await given.write(spectra, samples, gaps);
     await turner.run(given, out, delayModel, next);
@@ -92,7 +92,7 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
   backendCases('every turner', open, options, (theCase, backend) => {
     const agree = async (
       shape: Pick<TurningPlan, 'type' | 'channels' | 'inputs'>,
-      stretches: readonly Stretch[],
+      pieces: readonly Piece[],
       first = 0,
     ): Promise<void> => {
       const spectrumRateHz = 25_600;
@@ -103,7 +103,7 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
       );
       const plan = planTurning({ ...shape, spectrumRateHz, frequenciesHz });
       const delayModel = movingDelayModel(shape.inputs, spectrumRateHz, first);
-      const given = stretches.map((stretch, n) => ({ ...stretch, spectra: noise(plan, stretch.samples, n) }));
+      const given = pieces.map((piece, n) => ({ ...piece, spectra: noise(plan, piece.samples, n) }));
       const made = await turnAll(plan, backend(), delayModel, first, given);
       let next = first;
       given.forEach(({ spectra, samples, gaps }, n) => {
@@ -113,7 +113,7 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
           const got = made[n].spectra;
           const off = Math.hypot(got[2 * k] - wanted[2 * k], got[2 * k + 1] - wanted[2 * k + 1]);
           const size = sizeOf(shape.type, spectra, k);
-          assert.ok(off <= WITHIN * size, `stretch ${n}, value ${k}: off by ${off} of ${size}`);
+          assert.ok(off <= WITHIN * size, `piece ${n}, value ${k}: off by ${off} of ${size}`);
         }
         assert.deepEqual(made[n].gaps, gaps ?? []);
         next += samples;

@@ -477,7 +477,7 @@ export async function repairPsrfits(path: string): Promise<number> {
   }
   // Drops the unfinished row, or pads with zeros to a whole block.
   await truncate(path, end);
-  const mended = await openPsrfits(path);
-  await mended.close();
-  return rows === 0 ? 0 : mended.values;
+  const repaired = await openPsrfits(path);
+  await repaired.close();
+  return rows === 0 ? 0 : repaired.values;
 }

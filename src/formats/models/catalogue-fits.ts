@@ -22,21 +22,21 @@ export const readCatalogueFits = (path: string, onProgress?: OnProgress): Promis
     const list = [...places.values()];
     const rowBytes = header.whole('NAXIS1', 1, PIECE_BYTES);
     const rowCount = header.whole('NAXIS2', 0, MOST_ROWS);
-    const keeper = brightestOf();
+    const brightest = brightestOf();
     const rowsAtOnce = Math.max(1, Math.floor(PIECE_BYTES / rowBytes));
     for (let from = 0; from < rowCount; from += rowsAtOnce) {
       const count = Math.min(rowsAtOnce, rowCount - from);
       const bytes = new Uint8Array(count * rowBytes);
       await file.readExactly(bytes, unit.dataStart + from * rowBytes);
       for (let row = 0; row < count; row++)
-        keeper.add(
+        brightest.add(
           catalogueRow(columns, `${path}, row ${from + row + 1}`, (column) =>
             cellOf(bytes, row * rowBytes, list[column]),
           ),
         );
       onProgress?.({ done: from + count, of: rowCount, unit: 'components' });
     }
-    const { sources, notes } = keeper.finish();
+    const { sources, notes } = brightest.finish();
     if (sources.length === 0) refuse(path, 'holds no source', 'give one with at least one');
     return { sources, notes: [...catalogueNotes(columns), ...notes] };
   });

@@ -37,7 +37,7 @@ function modelOf(file: Hdf5File): SkyModel {
     values[(k * frequencies + f) * count + n] * toJy;
   const names = file.has('Header/name') ? file.texts('Header/name') : [];
   const spectrum = spectra(file, spectral, { frequencies, count, fluxJy: (f, n) => valueOf(0, f, n) });
-  const keeper = brightestOf();
+  const brightest = brightestOf();
   for (let n = 0; n < count; n++) {
     const where = `${path}, component ${n + 1}`;
     const position = { raDeg: raDeg[n], decDeg: decDeg[n] };
@@ -65,9 +65,9 @@ function modelOf(file: Hdf5File): SkyModel {
       fluxJy: spectrum(n),
       stokes: checkedStokes(where, { q: part(1, at), u: part(2, at), v: part(3, at) }),
     };
-    keeper.add({ source, fluxJy });
+    brightest.add({ source, fluxJy });
   }
-  return keeper.finish();
+  return brightest.finish();
 }
 
 /** In a group with astropy's names or, in older files, as two lists. */

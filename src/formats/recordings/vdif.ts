@@ -149,9 +149,9 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const stationOf = stationsOf(path, [...early, ...late]);
   const rate = frameRate(path, [early, late], samples, options.sampleRateHz);
   const { perSecond } = rate;
-  const mended = secondsOfOneThread(path, early, threads, options.secondsOfThread);
+  const correctionS = secondsOfOneThread(path, early, threads, options.secondsOfThread);
   const elapsed = (header: Header): number =>
-    (header.seconds + (mended.get(header.thread) ?? 0)) * perSecond + header.frame;
+    (header.seconds + (correctionS.get(header.thread) ?? 0)) * perSecond + header.frame;
   const spread = 4 * windowFrames;
   const usable = (headers: readonly Header[]): number[] =>
     headers.filter((header) => header.frame < perSecond && header.epoch === first.epoch).map(elapsed);

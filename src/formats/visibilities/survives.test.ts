@@ -117,7 +117,7 @@ describe('visibilities survive', () => {
         assert.equal(run.by, 'SIGKILL', `write ${at} was never reached`);
         const finished = run.said.filter((line) => line === 'finished').length;
         const [left] = await findPartialFiles(home, join(home, name));
-        const count = await visibilityFormatFor(name).mend(left.path);
+        const count = await visibilityFormatFor(name).repair(left.path);
         // The last integration may have been finished before it could be reported.
         assert.ok(count === finished || count === finished + 1, `${count} of ${finished}, at ${at}`);
         recovered += count;

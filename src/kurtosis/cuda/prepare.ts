@@ -64,12 +64,12 @@ async function prepareSums(
 export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
-    const { beside, mend, download } = session.streams;
+    const { beside, zero, download } = session.streams;
     const queueSums = await prepareSums(plan, backend);
     const { zeroBoxes } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
     const rooms = Array.from({ length: blocks }, () => new Room(plan, session, closers));
-    const zeros = new Zeros(zeroBoxes, session, mend, closers);
+    const zeros = new Zeros(zeroBoxes, session, zero, closers);
     let begun = 0;
     /** The latest sums that were waited for. */
     let landed: Promise<void> = Promise.resolve();
@@ -96,9 +96,9 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
       take: async (given, gaps) => {
         const block = cudaSpectra('kurtosis', given);
         // In no other block's stream: the block that is filtered into this memory next waits for it.
-        block.writing(mend);
+        block.writing(zero);
         await zeros.write(block, gaps);
-        block.addGaps(mend, gaps);
+        block.addGaps(zero, gaps);
       },
       close: () => closers.close(),
     };

@@ -60,7 +60,7 @@ import {
   methodUsed,
   type MethodUsed,
   imageMiddles,
-  stretchesOf,
+  timeRangesOf,
 } from '../../compose/index.js';
 import type { Integration } from '../../core/blocks.js';
 import { message, type Message } from '../../messages/index.js';
@@ -308,7 +308,7 @@ function directParts(
   const moments = (): readonly Instant[] => {
     if (known) return known;
     const imaged = imagedTelescope(telescope, flaggedInputs);
-    const all = stretchesOf(clock, 0, endOfFront(front));
+    const all = timeRangesOf(clock, 0, endOfFront(front));
     const frames = imageMiddles(all, clock, front).map((at) => skyFrame(telescope.site, at));
     const { normalEnu } = withCentre(imaged, frequenciesHz, settings);
     const size = (at: SkyFrame): number => pixelsOf(imaged, at, frequenciesHz, settings);
@@ -335,7 +335,7 @@ function directParts(
       });
       const first = ranged.range?.firstSpectrum ?? 0;
       const end = endOfFront(ranged);
-      const pieces = stretchesOf(clock, first, end);
+      const pieces = timeRangesOf(clock, first, end);
       let made = 0;
       const next = (): SampleRange =>
         pieces.at(made++) ?? refuse('images', `more than the ${pieces.length} of the plan`, 'report this');

@@ -17,7 +17,7 @@ import {
   type Coherence,
   channelsNamed,
   RoundingWatch,
-  stretchOf,
+  measuredRange,
   type Rounded,
   integrationClock,
   refuseSharedDates,
@@ -131,7 +131,7 @@ export function planVisibilities(
           look:
             watch &&
             ((one) => {
-              watch.add(stretchOf(one));
+              watch.add(measuredRange(one));
             }),
           flags: { rules: observed.rules, channels, tally: flagged },
           stage: write,

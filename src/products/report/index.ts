@@ -17,7 +17,7 @@ export { coarseLines, loneHandNote, stokesNotes, directErrorLines, directErrorFa
 export { kurtosisLinesOf, kurtosisFactsOf, type RunInterference, runInterference } from './kurtosis.js';
 export {
   levelLines,
-  STRETCHES_OF_SPECTRA,
+  RANGES_OF_SPECTRA,
   roundedLines,
   roundedFacts,
   levelFacts,

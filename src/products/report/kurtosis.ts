@@ -81,7 +81,7 @@ export function kurtosisFactsOf({ plan, account }: FlaggedSpectra, spectrumRateH
     ...numbers,
     byInput: [...byInput],
     byChannel: [...byChannel],
-    byTime: { stretchS: byTime.spectraPerStretch / spectrumRateHz, taken: byTime.taken },
+    byTime: { stretchS: byTime.spectraPerRange / spectrumRateHz, taken: byTime.taken },
     episodes: episodes.map(({ firstSpectrum, endSpectrum, ...rest }) => ({
       ...rest,
       startS: firstSpectrum / spectrumRateHz,

@@ -2,7 +2,7 @@
 import { outputRail, rounding } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { message, type Message } from '../../messages/index.js';
-import { type Level, type InputLevels, LOOKED_AT, STRETCH, type Rounded } from '../../stages/index.js';
+import { type Level, type InputLevels, LOOKED_AT, RANGE, type Rounded } from '../../stages/index.js';
 
 /** Above this efficiency the choice of a gain does not matter. */
 const GOOD = 0.99;
@@ -36,16 +36,16 @@ export function levelLines(level: Level | undefined): Message[] {
 const MOVED = 1.25;
 
 /** Names of the time ranges that were measured. */
-interface Stretches {
+interface RangeWords {
   readonly one: string;
   readonly many: string;
   readonly all: string;
 }
-const INTEGRATIONS: Stretches = { one: 'integration', many: 'integrations', all: 'throughout' };
-export const STRETCHES_OF_SPECTRA: Stretches = {
+const INTEGRATIONS: RangeWords = { one: 'integration', many: 'integrations', all: 'throughout' };
+export const RANGES_OF_SPECTRA: RangeWords = {
   one: 'range of spectra',
   many: 'ranges of spectra',
-  all: `in all that was looked at, ${LOOKED_AT} of every ${STRETCH} spectra`,
+  all: `in all that was looked at, ${LOOKED_AT} of every ${RANGE} spectra`,
 };
 
 /** Rounding statistics at the end, compared with the expected ones. */
@@ -61,7 +61,7 @@ export function roundedLines(
     readonly level?: Level;
     readonly levels?: InputLevels;
     readonly type: SpectraType;
-    readonly of?: Stretches;
+    readonly of?: RangeWords;
     readonly advice?: string;
   },
 ): Message[] {

@@ -10,7 +10,7 @@ import {
   spread,
 } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { isWhole, type Stretch } from './stretches.js';
+import { isWhole, type SolvedInterval } from './intervals.js';
 
 /** A search costs as much as many solves: a long observation is searched at this many times, first to last. */
 const MOST_SEARCHES = 8;
@@ -18,13 +18,13 @@ const MOST_SEARCHES = 8;
 export type OutsideAt = OutsideSource & { readonly timeUtc?: string };
 
 export function outsideOf(
-  stretches: readonly (Stretch & { readonly calibration: CrossHanded })[],
+  intervals: readonly (SolvedInterval & { readonly calibration: CrossHanded })[],
   telescope: Telescope,
   frequenciesHz: Float64Array,
 ): OutsideAt[] {
   const worst = new Map<string, OutsideAt>();
   for (const { integration, calibration, plan, sources, diffuse, time } of spread(
-    stretches.filter(isWhole),
+    intervals.filter(isWhole),
     MOST_SEARCHES,
   )) {
     // The search takes one gain per input.
@@ -41,7 +41,7 @@ export function outsideOf(
     for (const one of found) {
       const before = worst.get(one.name);
       if (before && !isWorse(one, before)) continue;
-      worst.set(one.name, { ...one, ...(stretches.length > 1 && { timeUtc: formatInstant(time) }) });
+      worst.set(one.name, { ...one, ...(intervals.length > 1 && { timeUtc: formatInstant(time) }) });
     }
   }
   return [...worst.values()];

@@ -10,7 +10,7 @@ import {
   SOME_LOST,
   type Misfit,
 } from '../../stages/index.js';
-import type { TestedInterval } from './stretches.js';
+import type { TestedInterval } from './intervals.js';
 
 /** Result of applying `over` to a solution. */
 export interface Shaped {
@@ -45,16 +45,16 @@ export interface WorstMisfit extends Misfit {
 /** Refused at the largest loss, unless accepted. */
 export function misfitOf(
   over: OverBand,
-  stretches: readonly (TestedInterval & Shaped)[],
+  intervals: readonly (TestedInterval & Shaped)[],
   acceptance: 'accept' | 'refuse',
 ): WorstMisfit | undefined {
-  const [worst] = stretches
+  const [worst] = intervals
     .flatMap(({ misfit, time }) => (misfit ? [{ ...misfit, time }] : []))
     .sort((a, b) => b.lost - a.lost) as readonly ((Misfit & { readonly time: Instant }) | undefined)[];
   if (!worst || over === 'channel') return undefined;
-  const isUnexplained = stretches.some(({ misfit, check }) => misfit && check.unexplained > MOST_UNEXPLAINED);
+  const isUnexplained = intervals.some(({ misfit, check }) => misfit && check.unexplained > MOST_UNEXPLAINED);
   const isWarned = worst.lost > SOME_LOST || isUnexplained;
-  const found = { ...worst, over, isOfSeries: stretches.length > 1, isWarned };
+  const found = { ...worst, over, isOfSeries: intervals.length > 1, isWarned };
   if (isWarned && (worst.lost > MOST_UNEXPLAINED || isUnexplained) && acceptance === 'refuse') {
     const { what, fix } = misfitWords(found);
     refuse(

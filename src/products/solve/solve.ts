@@ -42,12 +42,12 @@ import {
   isWhole,
   judge,
   outlierInputsOf,
-  solveStretch,
+  solveInterval,
   withoutData,
   worstOf,
   type TestedInterval,
   type Solver,
-} from './stretches.js';
+} from './intervals.js';
 import {
   fullPolarisationOf,
   outliersOverTime,
@@ -235,7 +235,7 @@ export class GainsSolver {
       this.chosen ??= sum;
       if (!this.solver) this.solving.onSolving?.();
       this.solver ??= await prepareSolver(this.plan, integration, this.solving);
-      const stretch = await solveStretch(this.solver, integration, asked.odd).catch((error: unknown) => {
+      const interval = await solveInterval(this.solver, integration, asked.odd).catch((error: unknown) => {
         if (error instanceof CorellaError && this.solving.onFailed) {
           this.solving.onFailed(`${error.what} (from ${formatInstant(integration.start, 3)})`);
           return undefined;
@@ -243,8 +243,8 @@ export class GainsSolver {
         if (!(error instanceof CorellaError) || asked.every === undefined) throw error;
         return refuse(`${error.where}, from ${formatInstant(integration.start)}`, error.what, error.fix);
       });
-      if (!stretch) continue;
-      const solution = judge(stretch, header.channelWidthHz, asked['accept-model']);
+      if (!interval) continue;
+      const solution = judge(interval, header.channelWidthHz, asked['accept-model']);
       this.keep(solution);
       made.push({ solution, alone: () => finished([solution], [solution.calibration], this.plan)[0], until });
     }

@@ -12,7 +12,7 @@ import {
   type VisibilitySkyImage,
   type Stage,
 } from '../../stages/index.js';
-import type { Frame } from '../film.js';
+import type { Frame } from '../image-history.js';
 import type { Kept } from './kept-integrations.js';
 import type { LiveState } from '../live-state.js';
 

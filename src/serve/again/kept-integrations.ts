@@ -1,4 +1,4 @@
-/** Integrations of the run, thinned like its images (film.ts), for re-imaging with other weights. */
+/** Integrations of the run, thinned like its images (image-history.ts), for re-imaging with other weights. */
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, toDate } from '../../core/instant.js';
 

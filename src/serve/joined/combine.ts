@@ -3,7 +3,7 @@
  * one machine with all channels. Parts of one instant wait for each other, up to a timeout.
  */
 import { parseInstant, toDate } from '../../core/instant.js';
-import type { Frame } from '../film.js';
+import type { Frame } from '../image-history.js';
 import type { SkyHead } from '../messages.js';
 import { colourRange, stokesOf, type HandSums } from '../planes.js';
 import type { ImagePart } from './part.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { imageCPML, weightsCP } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
-import type { Frame } from '../film.js';
+import type { Frame } from '../image-history.js';
 import type { MachineWord, MinuteView, SkyHead } from '../messages.js';
 import { handSums, stokesPlane, type HandSums } from '../planes.js';
 import { Combiner } from './combine.js';

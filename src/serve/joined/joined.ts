@@ -3,7 +3,7 @@ import type { Instant } from '../../core/instant.js';
 import { parseInstant } from '../../core/instant.js';
 import type { Fault } from '../alarms.js';
 import type { CommandName } from '../commands.js';
-import type { Frame } from '../film.js';
+import type { Frame } from '../image-history.js';
 import type { MachineRow, MachineWord, ObservationView, PlanView, Status } from '../messages.js';
 import { Combiner } from './combine.js';
 import { MachinesBook, type Changed } from './machines-book.js';

@@ -174,7 +174,7 @@ export class MachinesBook {
         return {
           machine,
           minutes: sorted.map((one) => ofAll(one, minutes.get(one.minute), missingS(one))),
-          missing: stretches(sorted, missingS),
+          missing: missingRanges(sorted, missingS),
         };
       }),
       files: [],
@@ -242,7 +242,7 @@ function added(lives: readonly ReadonlyMap<number, MinuteView>[]): Map<number, M
 }
 
 /** Joins consecutive minutes with missing data. */
-function stretches(
+function missingRanges(
   minutes: readonly MinuteView[],
   missingS: (minute: MinuteView) => number,
 ): MissingMinutes[] {

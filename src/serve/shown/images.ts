@@ -5,7 +5,7 @@ import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../../core/units.js';
 import { readFitsImage } from '../../formats/index.js';
 import { skyFrame, type SkyPosition } from '../../sky/frame.js';
 import { findSources } from '../../sky/sources.js';
-import type { Frame } from '../film.js';
+import type { Frame } from '../image-history.js';
 import type { SkySource } from '../messages.js';
 import type { Page } from '../open.js';
 import { colourRange } from '../planes.js';
@@ -57,7 +57,7 @@ export async function showFits(page: Page, path: string): Promise<void> {
   const { 'DATE-OBS': date } = details;
   const time = typeof date === 'string' ? date : '';
   const unixS = Number.isNaN(Date.parse(`${time}Z`))
-    ? page.state.film.all.length
+    ? page.state.imageHistory.all.length
     : Date.parse(`${time}Z`) / 1000;
   const halfWidth = Math.min(1, (pixelSize * pixels) / 2);
   const frame: Frame = {

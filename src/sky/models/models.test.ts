@@ -191,11 +191,11 @@ two:
   });
 
   it('of many components: the brightest are kept, in bounded memory, and reported', () => {
-    const keeper = brightestOf(2);
+    const brightest = brightestOf(2);
     const [source] = findSources(['Cyg A']);
     for (const fluxJy of [1, 5, 2, 3, -4, 1])
-      keeper.add({ source: { ...source, name: String(fluxJy) }, fluxJy });
-    const { sources, notes } = keeper.finish();
+      brightest.add({ source: { ...source, name: String(fluxJy) }, fluxJy });
+    const { sources, notes } = brightest.finish();
     assert.deepEqual(
       sources.map(({ name }) => name),
       ['5', '-4'],

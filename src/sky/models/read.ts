@@ -79,13 +79,13 @@ export function collect(
   notes: readonly string[],
   onProgress?: OnProgress,
 ): SkyModel {
-  const keeper = brightestOf();
+  const brightest = brightestOf();
   let count = 0;
   for (const component of components) {
-    keeper.add(component);
+    brightest.add(component);
     if (++count % 1000 === 0) onProgress?.({ done: count, unit: 'components' });
   }
   if (count === 0) refuse(path, 'holds no source', 'give one with at least one');
-  const model = keeper.finish();
+  const model = brightest.finish();
   return { sources: model.sources, notes: [...notes, ...model.notes] };
 }

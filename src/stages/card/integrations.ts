@@ -14,7 +14,7 @@ import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import { prepareCountSpreader, prepareCudaCorrelator, prepareLongSums } from '../../correlate/on-card.js';
 import type { IntegrationClock, SpectrumGrid } from '../clock.js';
 import { makePowersReal, type CorrelateSettings } from '../correlate.js';
-import { StretchKeeper, type TimedSpectra } from '../spectra.js';
+import { TimeRanges, type TimedSpectra } from '../spectra.js';
 import { emptyAccount, type Emit, type Stage } from '../stage.js';
 import { prepareSum } from '../sum.js';
 
@@ -104,7 +104,7 @@ export const prepareCardCorrelate = ({
     const account = emptyAccount();
     let added: Added[] = [];
     let emit: Emit<CardIntegration> = () => Promise.resolve();
-    const keeper = new StretchKeeper(async ({ firstIndex, start }, endIndex) => {
+    const ranges = new TimeRanges(async ({ firstIndex, start }, endIndex) => {
       meter.around('correlate', compute, () => {
         correlator.finishOnDevice();
       });
@@ -131,15 +131,15 @@ export const prepareCardCorrelate = ({
       plan,
       push: async (timed, to) => {
         emit = to;
-        await keeper.begin(timed);
+        await ranges.begin(timed);
         const { block } = timed;
         await meter.around('correlate', compute, () => correlator.accumulate(block));
         added.push({ samples: block.samples, gaps: block.gaps });
-        await keeper.done(timed);
+        await ranges.done(timed);
       },
       flush: (to) => {
         emit = to;
-        return keeper.flush();
+        return ranges.flush();
       },
       account: () => account,
       close: () => closers.close(),

@@ -4,7 +4,7 @@ import { spectraCAT } from '../../core/axes.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { packNibbles } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
-import { LOOKED_AT, SpectraWatch, STRETCH } from './watch-spectra.js';
+import { LOOKED_AT, SpectraWatch, RANGE } from './watch-spectra.js';
 
 const [CHANNELS, INPUTS] = [2, 3];
 
@@ -52,12 +52,12 @@ function watched(
 }
 
 describe('what rounding met in spectra', () => {
-  const total = 2 * STRETCH + 300;
+  const total = 2 * RANGE + 300;
 
   it('is the same however they come, of both kinds of whole numbers', () => {
     // Input 1 falls in the last time range; input 2 is silent.
     const rmsAt = (c: number, a: number, t: number): number =>
-      a === 2 ? 0 : a === 1 && t >= 2 * STRETCH ? 0.4 : 2 + c / 2;
+      a === 2 ? 0 : a === 1 && t >= 2 * RANGE ? 0.4 : 2 + c / 2;
     for (const type of ['ci8', 'ci4'] as const) {
       const at = levelsOf(rmsAt, total, type === 'ci8' ? 127 : 7);
       const found = watched(type, total, total, at);
@@ -83,8 +83,8 @@ describe('what rounding met in spectra', () => {
     // A quarter of it is no weak signal where the rest is known to be missing.
     assert.equal(watched('ci8', total, 4000, at, [gap])?.weak, 0);
     assert.equal(watched('ci8', total, 4000, at)?.weak, CHANNELS);
-    const all = { ...gap, endSample: STRETCH };
-    const gone = levelsOf((_, a, t) => (a === 1 && t < STRETCH ? 0 : 1.5), total, 127);
+    const all = { ...gap, endSample: RANGE };
+    const gone = levelsOf((_, a, t) => (a === 1 && t < RANGE ? 0 : 1.5), total, 127);
     assert.deepEqual(
       [
         watched('ci8', total, 4000, gone, [all])?.zeroForATime,

@@ -5,7 +5,7 @@ import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { RoundingWatch, type Rounded } from './watch.js';
 
 /** The first of every so many spectra are measured: a sixteenth of the work, and powers to a sixteenth. */
-export const STRETCH = 4096;
+export const RANGE = 4096;
 export const LOOKED_AT = 256;
 /** Most channels × inputs: sums of more would take more memory than a block of them, so they are not watched. */
 const MOST_CELLS = 2 ** 24;
@@ -19,7 +19,7 @@ export class SpectraWatch {
   private readonly counts: Int32Array;
   /** covered : [c][a], the spectrum up to which gaps were counted. */
   private readonly covered: Int32Array;
-  private stretch = -1;
+  private range = -1;
 
   constructor(private readonly shape: Shape) {
     const { type, channels, inputs } = shape;
@@ -34,12 +34,12 @@ export class SpectraWatch {
   add({ samples, gaps }: Pick<SpectraBlock, 'samples' | 'gaps'>, spectra: SpectraCAT, index: number): void {
     if (!this.watch) return;
     for (let first = 0; first < samples;) {
-      const stretch = Math.floor((index + first) / STRETCH);
-      const within = index + first - stretch * STRETCH;
-      const end = Math.min(samples, first + STRETCH - within);
+      const range = Math.floor((index + first) / RANGE);
+      const within = index + first - range * RANGE;
+      const end = Math.min(samples, first + RANGE - within);
       const looked = Math.min(end, first + LOOKED_AT - within);
-      if (stretch !== this.stretch) this.close();
-      this.stretch = stretch;
+      if (range !== this.range) this.close();
+      this.range = range;
       if (looked > first) this.look(spectra, samples, gaps, first, looked);
       first = end;
     }
@@ -81,7 +81,7 @@ export class SpectraWatch {
   }
 
   private close(): void {
-    if (!this.watch || this.stretch < 0) return;
+    if (!this.watch || this.range < 0) return;
     const { sums, counts } = this;
     const { channels, inputs } = this.shape;
     this.watch.add({
@@ -92,7 +92,7 @@ export class SpectraWatch {
     });
     sums.fill(0);
     counts.fill(0);
-    this.stretch = -1;
+    this.range = -1;
   }
 }
 

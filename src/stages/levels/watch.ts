@@ -28,7 +28,7 @@ export interface Rounded {
 const ENOUGH = 16;
 
 /** A time range: an integration as summed, before any gain is undone, or spectra that were measured. */
-interface Stretch {
+interface MeasuredRange {
   readonly inputs: number;
   readonly channels: number;
   readonly isFlagged: (input: number) => boolean;
@@ -36,7 +36,7 @@ interface Stretch {
   readonly power: (input: number, channel: number) => { readonly sum: number; readonly count: number };
 }
 
-export const stretchOf = (integration: Integration): Stretch => ({
+export const measuredRange = (integration: Integration): MeasuredRange => ({
   inputs: integration.stations * integration.polarisations,
   channels: integration.channels,
   isFlagged: (a) => integration.flaggedInputs[a] === 1,
@@ -59,7 +59,7 @@ export class RoundingWatch {
     this.weakPower = powerOfRounded(1, rail);
   }
 
-  add({ inputs, channels, isFlagged, power }: Stretch): void {
+  add({ inputs, channels, isFlagged, power }: MeasuredRange): void {
     if (this.weak.length === 0) {
       this.weak = new Uint8Array(inputs * channels);
       this.received = new Uint8Array(inputs * channels);

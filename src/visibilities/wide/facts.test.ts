@@ -90,7 +90,7 @@ describe('baselines that are too long for the pixels', () => {
   });
 });
 
-describe('a series with a stretch that is lost', () => {
+describe('a series with an interval that is lost', () => {
   const folder = temporaryFolder('series');
   const none: Seen['weight'] = () => 0;
   const lone: Seen['weight'] = (_c, _i, _j, pi, pj) => (pi + pj === 2 ? 0 : 1);
@@ -113,7 +113,7 @@ describe('a series with a stretch that is lost', () => {
     assert.match(header, /CDELT3 {2}= +10\.0 /);
   });
 
-  it('is refused for stretches shorter than an integration', async () => {
+  it('is refused for intervals shorter than an integration', async () => {
     await assert.rejects(
       imageWideSeries(() => [seenAt(0), seenAt(10)], setup, settings(), 5),
       /integrations of 10\.0 s are longer than 5\.0 s; give products\.images\.every: 10\.0 s or more/,

@@ -376,7 +376,7 @@ describe('whole skies of arrays that are not flat', () => {
 });
 
 describe('a series', () => {
-  it('one image of every stretch: a source that shines in the second alone is in the second alone', async () => {
+  it('one image of every interval: a source that shines in the second alone is in the second alone', async () => {
     const random = randomStream(11, 'series');
     const telescope = telescopeOf(
       Array.from({ length: 10 }, (): Place => [

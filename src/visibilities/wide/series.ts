@@ -28,11 +28,11 @@ export async function imageWideSeries(
   const product = loneProduct(setup) ?? 'I';
   const { survey } = await surveyRows(integrations, setup, settings, product);
   const plan = planFor(survey, setup, settings);
-  const stretches = 1 + Math.floor(survey.durationS / everyS);
-  if (stretches > MOST_IMAGES)
+  const intervals = 1 + Math.floor(survey.durationS / everyS);
+  if (intervals > MOST_IMAGES)
     refuse(
       'image',
-      `a series of ${stretches} images`,
+      `a series of ${intervals} images`,
       'give a longer products.images.every, or image a part of the data',
     );
   const imager = await prepareWideImager(plan, backend, setup);
@@ -47,12 +47,12 @@ export async function imageWideSeries(
   const lost: number[] = [];
   const noValues = planeML(new Float64Array(plan.pixels ** 2).fill(Number.NaN), plan.pixels);
   /** Its plane is written blank, so that planes are evenly spaced in time. */
-  const pushEmpty = (stretch: number): void => {
-    lost.push(stretch);
-    push(noValues, addSeconds(survey.start, stretch * everyS), everyS);
+  const pushEmpty = (interval: number): void => {
+    lost.push(interval);
+    push(noValues, addSeconds(survey.start, interval * everyS), everyS);
   };
-  const make = async (group: readonly Integration[], stretch: number): Promise<void> => {
-    while (images.length < stretch) pushEmpty(images.length);
+  const make = async (group: readonly Integration[], interval: number): Promise<void> => {
+    while (images.length < interval) pushEmpty(images.length);
     const blocks = group
       .map((one) =>
         rowsOf(one, {
@@ -66,7 +66,7 @@ export async function imageWideSeries(
       .filter(({ uvwM }) => uvwM.length > 0);
     setup.onStep?.(`image ${images.length + 1}`);
     if (blocks.length === 0) {
-      pushEmpty(stretch);
+      pushEmpty(interval);
       return;
     }
     const rows = joinRows(blocks);
@@ -76,7 +76,7 @@ export async function imageWideSeries(
     await imager.accumulate(weighed);
     const { image, weightSum } = await imager.finish();
     if (!(weightSum > 0)) {
-      pushEmpty(stretch);
+      pushEmpty(interval);
       return;
     }
     blank(image, hidden);

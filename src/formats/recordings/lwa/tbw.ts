@@ -163,8 +163,8 @@ export async function openTbw(
     tally.invalid += damaged.invalid + odd;
     tally.spareBytes += damaged.spareBytes;
     const next = index.map(() => 0);
-    const stretch = Math.max(perFrame, Math.floor(2 ** 22 / inputs / perFrame) * perFrame);
-    for (let end = stretch; next.some((k, lane) => k < index[lane].offsets.length); end += stretch) {
+    const chunk = Math.max(perFrame, Math.floor(2 ** 22 / inputs / perFrame) * perFrame);
+    for (let end = chunk; next.some((k, lane) => k < index[lane].offsets.length); end += chunk) {
       const batch: Frame[] = [];
       for (const [lane, stand] of index.entries()) {
         const first = next[lane];

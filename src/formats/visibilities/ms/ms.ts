@@ -17,5 +17,5 @@ export const ms: Format = {
       refuse(path, 'a Measurement Set appears when it is finished', 'write UVH5 or UVFITS to watch it grow');
     return createMs(path, header);
   },
-  mend: (path) => refuse(path, 'is a Measurement Set that was not finished', 'convert it again'),
+  repair: (path) => refuse(path, 'is a Measurement Set that was not finished', 'convert it again'),
 };

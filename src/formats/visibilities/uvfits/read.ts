@@ -37,7 +37,7 @@ async function openGroups(
     refuse(
       path,
       'has no AIPS AN table of antennas',
-      'if corella was killed while it wrote it, corella recover mends it; else export it with one, or copy it again',
+      'if corella was killed while it wrote it, corella recover repairs it; otherwise export it with one, or copy it again',
     );
   const antennas = await readAntennas(file, antennaUnit);
   const layout = planUvfits(primary, await readBands(file, tables.get('AIPS FQ')?.[0]));

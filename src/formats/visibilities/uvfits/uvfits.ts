@@ -1,7 +1,7 @@
 /** UVFITS: visibilities as random groups, the format shared by AIPS, CASA, pyuvdata and WSClean's tools. */
 import { refuse } from '../../../core/errors.js';
 import type { Format } from '../../format.js';
-import { repairUvfits } from './mend.js';
+import { repairUvfits } from './repair.js';
 import { openUvfits } from './read.js';
 import { createUvfits } from './write.js';
 
@@ -22,5 +22,5 @@ export const uvfits: Format = {
     values === 'means'
       ? createUvfits(path, header, appears)
       : refuse(path, 'UVFITS keeps means in floats, not whole sums', 'write sums as .uvh5'),
-  mend: repairUvfits,
+  repair: repairUvfits,
 };

@@ -25,7 +25,7 @@ export const uvh5: Format = {
     const sums = largestSum > MOST_INT32 ? 'whole128' : 'int32';
     return createUvh5(path, header, { values: values === 'sums' ? sums : 'complex64' }, appears);
   },
-  mend: repairUvh5,
+  repair: repairUvh5,
 };
 
 /** Offset of the end-of-file address in superblock 0. */

@@ -23,7 +23,7 @@ const reportSchema = z.looseObject({
 });
 
 describe('gains every so often', () => {
-  const folder = temporaryFolder('every-stretch');
+  const folder = temporaryFolder('solve-intervals');
   const calibrate = (name: string, ...more: string[]) =>
     corellaHere(folder, 'calibrate', name, '--sources', sources, '-o', 'gains.json', '--overwrite', '--quiet', ...more); // prettier-ignore
 
@@ -70,13 +70,13 @@ describe('gains every so often', () => {
     assert.match(accepted.stdout, /residual median .*, maximum (?:[3-9]\d|100)\.\d %/);
   });
 
-  it('are refused where no stretch is explained', async () => {
+  it('are refused where the model explains no interval', async () => {
     const ran = await calibrate('all.uvfits', '--solve-every', '4s');
     assert.equal(ran.code, 1, ran.stdout);
     assert.match(ran.stderr, /the model explains .* at the best of 3 times: its gains would misplace the sky/); // prettier-ignore
   });
 
-  it('count the solves of all stretches', async () => {
+  it('count the solves of all intervals', async () => {
     const ran = await calibrate('good.uvfits', '--solve-every', '4s', '--json');
     assert.equal(ran.code, 0, ran.stderr);
     const found = reportSchema.parse(JSON.parse(ran.stdout));

@@ -26,7 +26,7 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
   return chunks;
 }
 
-describe('a sheet', () => {
+describe('a contact sheet', () => {
   it('holds its pictures side by side, row by row', async () => {
     const papers = [0x102030, 0x405060, 0x708090];
     const pictures = papers.map((paper): Picture => ({ width: 4, height: 2, paper, shapes: [] }));
@@ -43,7 +43,7 @@ describe('a sheet', () => {
   });
 });
 
-describe('a film', () => {
+describe('an animation', () => {
   it('holds its pictures one after the other', async () => {
     const colours = [0x102030, 0x405060, 0x708090];
     const chunks = chunksOf(await encodeAnimation(colours.map((colour) => makeCanvas(3, 2, colour))));

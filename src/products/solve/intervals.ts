@@ -17,13 +17,13 @@ import {
 } from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
 
-export interface Stretch extends CalibratedIntegration {
+export interface SolvedInterval extends CalibratedIntegration {
   /** The middle of its data. */
   readonly time: Instant;
   readonly odd: readonly OutlierInput[];
 }
 
-export interface TestedInterval extends Stretch {
+export interface TestedInterval extends SolvedInterval {
   readonly check: ModelCheck;
   /** The model explains too little of its sky: it has no gains. */
   readonly isLeftOut: boolean;
@@ -32,7 +32,11 @@ export interface TestedInterval extends Stretch {
 export type Solver = Stage<Integration, CalibratedIntegration>;
 
 /** Solves an interval without outlier inputs (`odd`) and without what did not converge. */
-export async function solveStretch(solver: Solver, asked: Integration, odd: number): Promise<Stretch> {
+export async function solveInterval(
+  solver: Solver,
+  asked: Integration,
+  odd: number,
+): Promise<SolvedInterval> {
   const outlierPowers = odd === 0 ? [] : outliersByPower(asked, odd);
   refuseAllOutliers(outlierPowers, asked, odd);
   const integration = without(asked, outlierPowers);
@@ -52,7 +56,7 @@ export async function solveStretch(solver: Solver, asked: Integration, odd: numb
 }
 
 /** Each separately: gains for a sky that the model does not explain are not kept, unless accepted. */
-export function judge(one: Stretch, channelWidthHz: number, accept: boolean): TestedInterval {
+export function judge(one: SolvedInterval, channelWidthHz: number, accept: boolean): TestedInterval {
   const check = checkModel(one.integration, one.calibration, one.plan, channelWidthHz);
   const isLeftOut = !accept && check.unexplained > MOST_UNEXPLAINED;
   return {
@@ -76,10 +80,10 @@ const withoutGains = <Found extends CrossHanded>(found: Found): Found => {
 };
 
 /** Whether it still has its visibilities. */
-export const isWhole = ({ integration }: Stretch): boolean => integration.visibilities.length > 0;
+export const isWhole = ({ integration }: SolvedInterval): boolean => integration.visibilities.length > 0;
 
 /** Without its visibilities: a long observation has too many to keep. */
-export const withoutData = <One extends Stretch>(one: One): One => ({
+export const withoutData = <One extends SolvedInterval>(one: One): One => ({
   ...one,
   residualsOf: undefined,
   integration: {
@@ -132,23 +136,23 @@ export const bestOf = (judged: readonly TestedInterval[]): TestedInterval =>
   judged.reduce((best, one) => (one.check.unexplained < best.check.unexplained ? one : best));
 
 /** Sources in the model at any time, each as it first occurred. */
-export const allSources = (stretches: readonly Stretch[]): readonly SourceUp[] =>
+export const allSources = (intervals: readonly SolvedInterval[]): readonly SourceUp[] =>
   [
     ...new Map(
-      stretches.flatMap(({ sources }) => sources.map((one) => [one.source.name, one] as const)).reverse(),
+      intervals.flatMap(({ sources }) => sources.map((one) => [one.source.name, one] as const)).reverse(),
     ).values(),
   ].reverse();
 
 /** Inputs left out at any time, each as it first occurred; with the number of times if there are several. */
 export function outlierInputsOf(
-  stretches: readonly Stretch[],
+  intervals: readonly SolvedInterval[],
 ): readonly (OutlierInput & { readonly times?: number })[] {
   const found = new Map<number, OutlierInput & { readonly times?: number }>();
-  for (const { odd } of stretches)
+  for (const { odd } of intervals)
     for (const one of odd) {
       const before = found.get(one.input);
       const times = (before?.times ?? 0) + 1;
-      found.set(one.input, { ...(before ?? one), ...(stretches.length > 1 && { times }) });
+      found.set(one.input, { ...(before ?? one), ...(intervals.length > 1 && { times }) });
     }
   return [...found.values()];
 }

@@ -47,7 +47,7 @@ export interface Series {
 type SeriesOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
 
 /** Wide enough to read, small enough to send. */
-const FILM_WIDTH = 600;
+const ANIMATION_WIDTH = 600;
 /** Most values that the colour scale is chosen from. */
 const MOST_VALUES = 2 ** 20;
 
@@ -101,10 +101,10 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
       ),
     }),
   );
-  const film =
+  const animation =
     paths.png === undefined
       ? undefined
-      : await renderAnimation(pictures, { width: options.width ?? FILM_WIDTH });
+      : await renderAnimation(pictures, { width: options.width ?? ANIMATION_WIDTH });
   const shown = onContactSheet(pictures);
   const columns = Math.ceil(Math.sqrt(shown.length));
   const sheet =
@@ -132,7 +132,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
           : ['each image has a centre of its own: CRVAL is of the middle one, table TIMES has all']),
       ],
     });
-    const drawn = [film, sheet].filter((one) => one !== undefined);
+    const drawn = [animation, sheet].filter((one) => one !== undefined);
     for (const [k, one] of drawn.entries()) await set.files[k + 1].write(one);
     await set.finish();
   } catch (error) {

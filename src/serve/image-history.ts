@@ -12,7 +12,7 @@ const MOST_BYTES = 48 * 2 ** 20;
 /** Closer images are not needed: a run is viewed in minutes. */
 const LEAST_APART_S = 1;
 
-export class Film {
+export class ImageHistory {
   private frames: Frame[] = [];
   private bytes = 0;
   /** Seconds between two frames; doubles when memory is full. */
