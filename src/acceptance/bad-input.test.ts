@@ -276,7 +276,7 @@ describe('bad input', () => {
   it('an image that cannot be drawn leaves neither FITS nor picture', async () => {
     const correlated = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '-o', 'sky.uvfits'); // prettier-ignore
     assert.equal(correlated.code, 0, correlated.stderr);
-    await refused(/'CygX' is not one we know/, 'image', 'sky.uvfits', '--sources', 'CygX', '-o', 'sky.fits', '--quiet'); // prettier-ignore
+    await refused(/'CygX' is unknown/, 'image', 'sky.uvfits', '--sources', 'CygX', '-o', 'sky.fits', '--quiet'); // prettier-ignore
     const all = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '--flag', '1-7', '-o', 'flagged.uvfits'); // prettier-ignore
     assert.equal(all.code, 0, all.stderr);
     await refused(/no data are left: every cross-correlation is flagged/, 'image', 'flagged.uvfits', '-o', 'sky.fits', '--quiet'); // prettier-ignore
@@ -362,7 +362,7 @@ describe('bad input', () => {
 
   it('unknown names', async () => {
     await refused(
-      /'Betelgeuse' is not one we know; choose Cas A/,
+      /'Betelgeuse' is unknown; choose Cas A/,
       'simulate',
       '--sources',
       'Betelgeuse',

@@ -109,7 +109,7 @@ describe('ended early', () => {
       assert.ok((await readdir(folder)).every((name) => !name.endsWith('.part')));
       const again = await corella(folder, 'recover', 'v.uvh5', '--remove');
       assert.equal(again.code, 0, 'nothing to do is no failure');
-      assert.match(again.stdout, /no killed run left anything here; nothing to do/);
+      assert.match(again.stdout, /no files of killed runs here; nothing to repair/);
       const none = await corella(folder, 'recover', 'none.uvh5');
       assert.equal(none.code, 1);
       assert.match(none.stderr, /none\.uvh5: is not there, and no killed run left anything of it/);

@@ -33,7 +33,7 @@ describe('commands under limits', { skip: process.platform === 'win32' && 'no ul
         const { code, all } = ran(files, ...words);
         assert.doesNotMatch(
           all,
-          /\n\s+at |a fault of our own|node:internal/,
+          /\n\s+at |an error in corella|node:internal/,
           `${files}: ${words.join(' ')}\n${all}`,
         );
         if (code !== 0) assert.match(all, /corella: .+; /, `${files}: ${words.join(' ')}\n${all}`);

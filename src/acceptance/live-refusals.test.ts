@@ -65,13 +65,13 @@ describe('live refuses before the first packet', () => {
     ['--image 1s --integration 1500ms', /no whole number of images/],
     ['--image 300ms --integration 1s', /like 0\.9s/],
     ['--image 1s --gains nothing.json', /nothing\.json: there is no such file/],
-    ['--image 1s --sources unknown', /'unknown' is not one we know/],
+    ['--image 1s --sources unknown', /'unknown' is unknown/],
     ['--image 1s --field 400', /--field: .*400/],
   ];
   for (const [options, why] of cases) it(options, () => refused(`live ${LISTEN} ${options}`, why));
   it('telescopes, ports, groups and interfaces that are none', async () => {
     await refused('live --listen 4399 -o o.uvh5', /--telescope: is missing/);
-    await refused('live --listen 4399 --telescope lwasvv -o o.uvh5', /'lwasvv' is not one we carry/);
+    await refused('live --listen 4399 --telescope lwasvv -o o.uvh5', /'lwasvv' is not known/);
     await refused('live --listen 4399 --telescope lwasv --stations 999 -o o.uvh5', /stations is 999/);
     for (const [where, why] of [
       ['0', /--listen: 0 is no port/],
@@ -203,7 +203,7 @@ describe('an observation without data', () => {
   it('ends after --for with a reason and exit code 1', async () => {
     const { code, stderr } = await here(...words(`live ${LISTEN} -o o.uvh5`));
     assert.equal(code, 1);
-    assert.match(stderr, /no packet came in 200 ms, and nothing was written; .*tcpdump/);
+    assert.match(stderr, /no packets in 200 ms; nothing was written; .*tcpdump/);
   });
 });
 

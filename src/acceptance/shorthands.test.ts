@@ -127,7 +127,7 @@ describe('a command that is a shorthand', () => {
     await writeFile(join(folder, 'both.yaml'), `corella: 1\n${source}\nfront: { channels: 16 }\n${both}\n`);
     const { code, stderr } = await corellaHere(folder, 'run', 'both.yaml');
     assert.equal(code, 1);
-    assert.match(stderr, /products\.spectra: the delays of .* would take them out again/);
+    assert.match(stderr, /products\.spectra: the delays of .* would remove them again/);
   });
 
   it('is refused by its own flags, not by the names of fields', async () => {

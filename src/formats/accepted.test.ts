@@ -37,7 +37,7 @@ describe('refused', () => {
   });
   it('positions that are all 0', async () => {
     writeFileSync(path('centre.uvfits'), foreignBytes({ ...three, placeless: three.antennas }));
-    await refused('centre.uvfits', /all its antennas stand at \(0, 0, 0\)/);
+    await refused('centre.uvfits', /all its antennas are at \(0, 0, 0\)/);
     const none = await altered((items) => {
       items.uvw_array = reals(
         Array.from({ length: 36 }, (_, k) => 30 + k),

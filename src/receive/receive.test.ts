@@ -150,7 +150,7 @@ for (const by of ['typescript', ...native] as const)
         });
         const starts: string[] = [];
         for await (const source of reception.sessions()) {
-          assert.throws(() => reception.tellEpoch(0n, STARTED), /no session waits/);
+          assert.throws(() => reception.tellEpoch(0n, STARTED), /no stream epoch waits/);
           for await (const block of source.blocks(1000)) {
             starts.push(`${block.startTick} ${formatInstant(block.start, 6).slice(11)}`);
             block.release();

@@ -74,7 +74,7 @@ describe('sources', () => {
       ['Cyg A', 'Cas A', 'Vir A'],
     );
     assert.equal(findSources('all').length, 10);
-    assert.throws(() => findSources(['Cyg B']), /'Cyg B' is not one we know; choose Cas A/);
+    assert.throws(() => findSources(['Cyg B']), /'Cyg B' is unknown; choose Cas A/);
   });
 
   it('have the fluxes people measure', () => {

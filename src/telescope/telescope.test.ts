@@ -232,7 +232,7 @@ describe('a telescope of one’s own', () => {
   });
 
   it('is refused when it is unknown', async () => {
-    await assert.rejects(loadTelescope('lwasw'), /'lwasw' is not one we carry; choose lwasv, lwa1/);
+    await assert.rejects(loadTelescope('lwasw'), /'lwasw' is not known; choose lwasv, lwa1/);
     await assert.rejects(loadTelescope('toString'), /not one we carry/);
     await assert.rejects(
       loadTelescope('/nowhere/x.json'),

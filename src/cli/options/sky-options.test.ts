@@ -23,6 +23,6 @@ describe('sources from the command line', () => {
       assert.throws(() => chooseSources(text, frame), /is not a source/, text);
     }
     assert.throws(() => chooseSources('spot@91:90:5', frame), /altitude in degrees is 91/);
-    assert.throws(() => chooseSources('unknown-source', frame), /'unknown-source' is not one we know/);
+    assert.throws(() => chooseSources('unknown-source', frame), /'unknown-source' is unknown/);
   });
 });

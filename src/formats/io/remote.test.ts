@@ -77,7 +77,7 @@ describe('a file on a web server', () => {
   it('is refused where the server answers no ranges, sends elsewhere, or has it not', async () => {
     await served(
       (_, response) => response.end(bytes),
-      (url) => assert.rejects(openInput(`${url}/x`), /does not answer ranges/),
+      (url) => assert.rejects(openInput(`${url}/x`), /does not serve byte ranges/),
     );
     await served(
       (_, response) => response.writeHead(302, { location: 'http://elsewhere/' }).end(),

@@ -149,7 +149,7 @@ describe('GUPPI RAW', () => {
     assert.deepEqual([whole.recording.samples, whole.recording.assumed, whole.gaps], [60, undefined, []]);
     await assert.rejects(
       guppi.open(writeSample(without('PKTSIZE', [0, 2, 3]))),
-      /PKTIDX goes up by 40 at first and by 20 to block 2 at byte .*, and neither PKTSIZE nor PIPERBLK tells/,
+      /PKTIDX goes up by 40 at first and by 20 to block 2 at byte .*, and neither PKTSIZE nor PIPERBLK states/,
     );
     const two = await readWhole(guppi, without('PKTSIZE', [0, 2]));
     assert.match(two.recording.assumed?.[0] ?? '', /goes up by 40, .*: blocks are assumed to be contiguous/);

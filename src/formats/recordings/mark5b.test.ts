@@ -64,7 +64,7 @@ describe('Mark 5B', () => {
     const path = writeSample(encodeMark5b(sample));
     await assert.rejects(
       mark5b.open(path),
-      /does not say how many channels.*give source\.inputs, and source\.near/,
+      /states neither the number of channels.*give source\.inputs, and source\.near/,
     );
     await assert.rejects(mark5b.open(path, { ...options, bits: 4 }), /Mark 5B holds 1 or 2/);
     await assert.rejects(mark5b.open(writeSample(Buffer.alloc(20_000)), options), /no Mark 5B frame/);

@@ -75,7 +75,7 @@ describe('plain binary', () => {
     const path = writeSample(bytes);
     await assert.rejects(
       async () => raw.open(path),
-      /says nothing of itself; describe it with source\.sample-type/,
+      /have no header; describe it with source\.sample-type/,
     );
     await assert.rejects(
       async () => raw.open(path, { ...options, inputs: 20 }),

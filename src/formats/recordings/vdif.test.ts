@@ -107,7 +107,7 @@ describe('VDIF', () => {
     assert.equal(recording.details.framesPerSecond, 4);
     await assert.rejects(
       readWhole(vdif, encodeVdif({ ...plain, extension: 0, firstFrame: 0 })),
-      /nothing in it tells the sample rate.*give the sample rate/,
+      /its sample rate is unknown.*give the sample rate/,
     );
   });
 

@@ -157,7 +157,7 @@ describe('snapshots of a TART', () => {
     await checkValues(file, 2);
     const alone = await openFile(snapshotFile('alone.json', { data: [shot(0, '2019-08-04T21:38:31.991Z')] }));
     assert.ok(alone.kind === 'visibilities');
-    assert.match(alone.assumed?.join() ?? '', /how long it lasted is not in the file/);
+    assert.match(alone.assumed?.join() ?? '', /the file does not state its duration/);
     await checkValues(alone, 1);
   });
 

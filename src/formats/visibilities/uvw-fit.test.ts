@@ -56,7 +56,7 @@ describe('uvw beside places', () => {
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(1) }), { sign: 1, assumed: [] });
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(-1) }), { sign: -1, assumed: [] });
     const checked = checkUvw('a file', wide, { ...at, rows: rowsOf(-1), usual: 1 });
-    assert.match(String(checked.assumed), /run the other way than its format has them/);
+    assert.match(String(checked.assumed), /have the opposite sign of its format's definition/);
   });
 
   it('say nothing where nothing tells: autocorrelations, a few metres; uvw of zero are refused', () => {

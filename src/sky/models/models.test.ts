@@ -176,7 +176,7 @@ two:
         /nothing|gone.*: the sky model cannot be read; check the path/,
         name,
       );
-    assert.throws(() => parseSources('unknown-source'), /'unknown-source' is not one we know/);
+    assert.throws(() => parseSources('unknown-source'), /'unknown-source' is unknown/);
     refused(
       'rts.txt',
       'SOURCE J1 12.5 -27.2\nFREQ 150e+6 1.0 0 0 0\nENDSOURCE\n',

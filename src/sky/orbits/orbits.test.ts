@@ -239,9 +239,9 @@ describe('orbits', () => {
       parseSources('satellites:7')(frame).map((one) => one.fluxJy(1)),
       [7, 7],
     );
-    assert.throws(() => parseSources('STILL 3')(frame), /'STILL 3' is not one we know/);
+    assert.throws(() => parseSources('STILL 3')(frame), /'STILL 3' is unknown/);
     await useOrbits([]);
     assert.throws(() => parseSources('satellites')(frame), /no orbits of satellites are known.*orbits: FILE/);
-    assert.throws(() => findSources(['PRN 7']), /is not one we know/);
+    assert.throws(() => findSources(['PRN 7']), /is unknown/);
   });
 });

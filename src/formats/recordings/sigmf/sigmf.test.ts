@@ -290,7 +290,7 @@ describe('SigMF recordings', () => {
       }),
     );
     await refuses(
-      /'nowhere' is not one we carry/,
+      /'nowhere' is not known/,
       edited((m) => {
         m.global['corella:telescope'] = 'nowhere';
       }),

@@ -337,7 +337,7 @@ describe('phases of the MWA', () => {
     });
     await assert.rejects(
       inOpen({ ...sample, cards: { CABLEDEL: 1 } }, { cables: 'remove' }),
-      /already taken the cables out/,
+      /already removed the delays of cables/,
     );
   });
 
