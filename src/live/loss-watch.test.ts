@@ -152,7 +152,7 @@ describe('losses of a run', () => {
     assert.deepEqual(lines.slice(0, 3).flat(), []);
     assert.match(
       lines[3].join(),
-      /^st1: 900 packets under its name have another clock, .*: two senders share the name/,
+      /^st1: 900 packets with this ID have another clock, .*: two senders share the ID/,
     );
     assert.deepEqual(lines[4], []);
   });
@@ -161,7 +161,7 @@ describe('losses of a run', () => {
     const late: Came = { placed: [1960, 2000], missing: [40, 0], rivals: [39, 0], others: { late: 40 } };
     const lines = said([WHOLE, WHOLE, late, late]);
     assert.match(lines[2].join('\n'), /40 too late/);
-    assert.doesNotMatch(lines.flat().join('\n'), /share the name/);
+    assert.doesNotMatch(lines.flat().join('\n'), /share the ID/);
   });
 
   it('jumps that were not followed: reported when they begin, not at every look', () => {
