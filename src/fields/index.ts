@@ -27,6 +27,7 @@ export {
   brightnessRange,
   channelList,
   channelRange,
+  discList,
   flagged,
   inputList,
   inputPath,

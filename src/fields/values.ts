@@ -100,6 +100,11 @@ export const baselineList = listOf(
   writtenWord('a pair of stations, like stand1&stand17', /^[^&]+&[^&]+$/),
   'a list of pairs of stations, like [stand1&stand17]',
 );
+/** The sky round sources; the plan reads the radius. */
+export const discList = listOf(
+  writtenWord('a source and a radius, like Sun@2deg', /^[^@]+@[^@]+$/),
+  'a list of sources with radii, like [Sun@2deg, satellites@30arcmin]',
+);
 /** Names of antennas, or of other things. */
 export const nameList = listOf(writtenWord('a name'), 'a list of names');
 export const timeList = withForm(z.union([z.array(timeSpan), timeSpan.transform((one) => [one])]), {

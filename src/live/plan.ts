@@ -10,6 +10,7 @@ import {
   inputsOf,
   kurtosisOf,
   refuseUnsupported,
+  discsOf,
   rulesOf,
   type Observation,
 } from '../observation/index.js';
@@ -113,6 +114,8 @@ export async function planLive(
   const context = { stations: telescope.stations, polarisations: source.polarisations, frequenciesHz };
   const stored = flags.file === undefined ? undefined : await readStoredFlags(flags.file);
   const rules = rulesOf(flags, context, stored);
+  const discs = discsOf(flags);
+  const blanked = { discs, fixedTo: delays.centre ? 'sky' : 'ground' } as const;
   const { visibilities, images } = products;
   const kept =
     visibilities?.channels &&
@@ -140,7 +143,7 @@ export async function planLive(
         methods.set(one, before);
         continue;
       }
-      const { imaging, chosen, slow } = await chooseMethod(asked, imagingOf(one, [], undefined));
+      const { imaging, chosen, slow } = await chooseMethod(asked, imagingOf(one, [], undefined, blanked));
       methods.set(one, { image: imaging.image, method: imaging.method, chosen, slow });
     }
   return {
@@ -164,11 +167,12 @@ export async function planLive(
       backend,
       channels,
       frequenciesHz,
+      discs,
       flags: { rules, channels: kept, tally: { rules: rules.length, ruled: 0, values: 0 } },
       integrationS: visibilities?.integration ?? shownS(images),
       align: (visibilities ?? images)?.align ?? 'utc',
       imaging: images && {
-        ...imagingOf(images, imagedRules(images, rules, frequenciesHz), calibrated),
+        ...imagingOf(images, imagedRules(images, rules, frequenciesHz), calibrated, blanked),
         ...methods.get(images),
       },
       vanVleck: visibilities?.['van-vleck'] === true ? corrected : undefined,
@@ -207,6 +211,7 @@ export const imagingOf = (
   images: Product<'images'>,
   rules: LiveImaging['rules'],
   calibrated: LiveImaging['calibrated'],
+  blanked?: LiveImaging['image']['blanked'],
 ): LiveImaging => ({
   everyS: images.every ?? 1,
   by: images.method ?? 'visibilities',
@@ -219,5 +224,6 @@ export const imagingOf = (
     pixels: images.pixels,
     field: images.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: images.field },
     kernelSize: images.kernel ?? 5,
+    ...(blanked && { blanked }),
   },
 });

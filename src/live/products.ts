@@ -245,6 +245,7 @@ export class Further {
       delays: front.delays,
       flaggedInputs: live.flaggedInputs ?? new Uint8Array(source.inputs),
       rules: live.flags?.rules ?? [],
+      discs: live.discs ?? [],
       centre: plan.centre,
       equaliserIsLost: false,
       places: steering?.beams.get(number),

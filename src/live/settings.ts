@@ -18,6 +18,7 @@ import type { Steering } from './steering.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import type { MethodUsed } from '../compose/index.js';
+import type { SkyDisc } from '../sky/discs.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 export interface LiveImaging {
@@ -79,6 +80,8 @@ export interface LiveSettings {
   readonly gain?: Gain;
   /** Flags by channel, time and pair for files and images, and the channels to keep. */
   readonly flags?: FlagRulesSettings;
+  /** Left out of models of further products. */
+  readonly discs?: readonly SkyDisc[];
   /** The van Vleck correction. */
   readonly vanVleck?: RequestedVanVleck;
   /** Contents of files. */

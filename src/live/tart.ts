@@ -20,7 +20,7 @@ import {
   type GainsFile,
   type TartApi,
 } from '../formats/index.js';
-import { historyOf, readsOf, type Observation } from '../observation/index.js';
+import { discsOf, historyOf, readsOf, type Observation } from '../observation/index.js';
 import { productName } from '../products/index.js';
 import {
   chain,
@@ -63,7 +63,7 @@ export function tartAddress({ source: { stream } }: Observation): string | undef
 /** Fields of the observation that apply to visibilities as they come. */
 const USED = new Set([
   ...['corella', 'source', 'telescope', 'for', 'eop', 'orbits', 'old-orbits', 'gains', 'products'],
-  ...['overwrite', 'page', 'machine'],
+  ...['overwrite', 'page', 'machine', 'flags'],
 ]);
 const USED_OF_PRODUCTS: Readonly<Record<string, ReadonlySet<string>>> = {
   visibilities: new Set(['visibilities', 'integration', 'align', 'file-every', 'phase-centre']),
@@ -79,7 +79,7 @@ const isGiven = (value: unknown): boolean =>
 
 /** Refuses fields for voltages, and for products that this run cannot make. */
 export function refuseNotOfTart(observation: Observation): void {
-  const { gains = {}, products, source } = observation;
+  const { flags = {}, gains = {}, products, source } = observation;
   const what = 'is not for a TART, whose API hands out visibilities';
   const refuseOthers = (part: object, used: (name: string) => boolean, at = ''): void => {
     const other = Object.entries(part).find(([name, value]) => isGiven(value) && !used(name));
@@ -88,6 +88,7 @@ export function refuseNotOfTart(observation: Observation): void {
   refuseOthers(observation, (name) => USED.has(name));
   refuseOthers(source, (name) => name === 'stream', 'source.');
   refuseOthers(gains, (name) => name === 'file', 'gains.');
+  refuseOthers(flags, (name) => name === 'sky', 'flags.');
   for (const product of products) {
     const name = productName(product);
     const used = USED_OF_PRODUCTS[name] as ReadonlySet<string> | undefined;
@@ -219,7 +220,8 @@ class TartRun {
     if (this.files) closers.keep(this.files);
     this.picture = images && openImages(images, numberOf(images), { ...sinks, plan });
     if (this.picture) closers.keep(this.picture);
-    const imaging = images && imagingOf(images, [], undefined);
+    const discs = discsOf(observation.flags ?? {});
+    const imaging = images && imagingOf(images, [], undefined, { discs });
     if (imaging)
       this.stage = closers.keep(
         chain(

@@ -118,5 +118,8 @@ export const historyOf = (
 ): readonly string[] => [
   `corella ${version}`,
   `${OBSERVATION_MARK}${plainAscii(canonicalObservation(observationOf(observation, product)))}`,
+  ...(observation.flags?.sky ?? []).map(
+    (disc) => `flagged: the sky within ${disc.replace('@', ', ')}: blank in images, not in models`,
+  ),
   ...reads,
 ];

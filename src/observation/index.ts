@@ -23,6 +23,7 @@ export {
 } from './opening.js';
 export { filterOf, gatherDelays, gatherFront } from './front-plan.js';
 export {
+  discsOf,
   inForceOf,
   gather,
   isOfSky,

@@ -27,6 +27,8 @@ import {
 import type { GainsInForce, InForceSettings } from '../products/solve/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { gatherFront, planFront, type GatheredFront, type PlannedFront } from './front-plan.js';
+import { angleUnits, readQuantity } from '../fields/index.js';
+import { discSources, type SkyDisc } from '../sky/discs.js';
 import type { FlagsPart } from './parts/flags.js';
 import type { Observation } from './schema.js';
 import { refuseUnsupported } from './support.js';
@@ -122,6 +124,7 @@ export async function planObservation(
     equaliser: front.equaliser,
     equaliserIsLost: asked.equaliser === 'measured' && asked['equaliser-out'] === undefined,
     rules: rulesOf(flags, context, gathered.flags),
+    discs: discsOf(flags),
     calibrated: inForce?.at ?? fitted?.calibrated,
     crossHands: inForce ? 'unknown' : fitted?.crossHands,
     gainsElement: gathered.gains?.element,
@@ -202,6 +205,20 @@ export function inputsOf(
   if (words.length > 0 && flags.every((flag) => flag === 1))
     refuse('flags.inputs', `${words.join(', ')} leave out every input`, 'keep some');
   return flags;
+}
+
+/** NAME@RADIUS; satellites:NAME is NAME. */
+export function discsOf({ sky = [] }: Pick<FlagsPart, 'sky'>): readonly SkyDisc[] {
+  const discs = sky.map((word): SkyDisc => {
+    const [name, radius] = word.split('@').map((part) => part.trim());
+    const radiusDeg = readQuantity(radius, angleUnits) ?? Number.NaN;
+    if (!(radiusDeg > 0 && radiusDeg <= 90))
+      refuse('flags.sky', `${word}: '${radius}' is no radius`, 'give an angle above 0 and up to 90deg');
+    return { name: name.replace(/^satellites?:\s*/i, ''), radiusDeg };
+  });
+  // Unknown names are refused before data are read.
+  discSources(discs);
+  return discs;
 }
 
 export function rulesOf(

@@ -2,20 +2,21 @@
 import { refuse } from '../core/errors.js';
 import type { Shorthand } from './flags.js';
 
-/** --flag: inputs, stations, pairs, channels=… and times=… in one list. */
+/** --flag: inputs, stations, pairs, channels=…, times=… and sources@radius in one list. */
 export const flagRules: Shorthand = {
   flag: '--flag <list>',
   group: 'Flags',
-  fields: ['flags.inputs', 'flags.channels', 'flags.times', 'flags.baselines'],
+  fields: ['flags.inputs', 'flags.channels', 'flags.times', 'flags.baselines', 'flags.sky'],
   help:
     'flag inputs (12, 30-33), stations (stand17) or one polarisation of one (stand17:Y); pairs (stand1&stand17), ' +
-    'channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; may be repeated',
+    'channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO; the sky round sources (Sun@2deg, satellites:NAME@RADIUS); may be repeated',
   fill: (text) => {
-    const rules: Record<'inputs' | 'channels' | 'times' | 'baselines', string[]> = {
+    const rules: Record<'inputs' | 'channels' | 'times' | 'baselines' | 'sky', string[]> = {
       inputs: [],
       channels: [],
       times: [],
       baselines: [],
+      sky: [],
     };
     let before = '';
     for (const word of String(text)
@@ -32,6 +33,7 @@ export const flagRules: Shorthand = {
       before = word;
       if (kind === 'channel') rules.channels.push(...(value ?? '').split('+').map((one) => one.trim()));
       else if (kind === 'time') rules.times.push(value ?? '');
+      else if (word.includes('@')) rules.sky.push(word);
       else if (word.includes('&')) rules.baselines.push(word);
       else if (word !== '') rules.inputs.push(word);
     }

@@ -153,6 +153,16 @@ const unsupported: readonly Unsupported[] = [
       some(observation, (one) => isDirect(one) || isProduct('beams', one)),
   },
   {
+    field: 'flags.sky',
+    with: 'no images and no gains that are solved',
+    why: 'is for images and for models of the sky',
+    fix: 'leave it out; give it where the data are imaged or calibrated',
+    applies: (observation) =>
+      observation.flags?.sky !== undefined &&
+      observation.gains?.solve === undefined &&
+      !some(observation, (one) => isProduct('images', one) || isProduct('gains', one)),
+  },
+  {
     field: 'products.visibilities.van-vleck',
     with: 'values: sums',
     why: 'sums are whole numbers as they were summed',

@@ -22,6 +22,7 @@ import type {
   SkyImage,
 } from '../stages/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
+import type { SkyDisc } from '../sky/discs.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { GainsInForce, SolvedGains } from './solve/index.js';
 
@@ -39,6 +40,8 @@ export interface Observed {
   readonly flaggedInputs: Uint8Array;
   /** Flags by channel, time and pair. */
   readonly rules: readonly FlagRule[];
+  /** Blank in images, and left out of models. */
+  readonly discs: readonly SkyDisc[];
   readonly level?: Level;
   readonly equaliser?: InputLevels;
   /** Equaliser gains are not written to a file: data that are not divided by them now can never be. */

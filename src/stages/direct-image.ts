@@ -11,6 +11,7 @@ import {
   type ImageSettings,
   type SkyImage,
 } from './sky-image.js';
+import { blankDiscs } from './blank-discs.js';
 import { prepareCardDirectImager } from './card/images.js';
 import type { SpectrumGrid } from './clock.js';
 import { PlannedImager, type ImagerStore, type PlannedFor } from './planned-imager.js';
@@ -93,7 +94,9 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     const { start, firstIndex } = range;
     const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
     const { image, samples, weights } = made;
-    await emit({ image, samples, weights, plan, frame: sky, start, durationS });
+    const one = { image, samples, weights, plan, frame: sky, start, durationS };
+    blankDiscs(one, settings.image.blanked);
+    await emit(one);
   });
   return {
     push: async (spectra, to) => {

@@ -7,6 +7,7 @@ import type { Integration } from '../core/blocks.js';
 import type { OnStep } from '../core/progress.js';
 import { prepareVisibilityImager, type VisibilityImage, type VisibilityImager } from '../image/index.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { blankDiscs } from './blank-discs.js';
 import { frameAtMiddle } from './geometry.js';
 import { withoutLeakage } from './gains/apply-visibilities.js';
 import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from './sky-image.js';
@@ -65,6 +66,7 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
           ? 'image another integration'
           : 'keep autocorrelations, or image another integration',
       );
+      blankDiscs(sky, settings.image.blanked);
       account.images++;
       await emit(sky);
     },

@@ -1,4 +1,5 @@
 /** Entry point of `stages`: the links of a chain, and what they share. */
+export { discPixels } from './blank-discs.js';
 export {
   type PowersAt,
   type SharedLook,

@@ -20,6 +20,7 @@ import {
 } from '../image/index.js';
 import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
 import { ownWeights } from '../sky/beams/powers.js';
+import type { BlankedDiscs } from '../sky/discs.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
@@ -34,6 +35,8 @@ export interface ImageSettings {
   readonly apertures?: readonly ElementBeam[];
   /** Where images are centred, once it is chosen for a run (`withCentre`). */
   readonly normalEnu?: Vector3;
+  /** What is blank in the image. */
+  readonly blanked?: BlankedDiscs;
 }
 
 export interface Calibrated {

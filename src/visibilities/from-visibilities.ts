@@ -20,8 +20,9 @@ import {
   type FlagContext,
   type FlaggedFile,
 } from '../stages/index.js';
-import { inputsOf, readingOptionsOf, rulesOf, type Observation } from '../observation/index.js';
+import { discsOf, inputsOf, readingOptionsOf, rulesOf, type Observation } from '../observation/index.js';
 import { isProduct, type ProductItem, type ProductName } from '../products/index.js';
+import type { SkyDisc } from '../sky/discs.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { NO_TELESCOPE } from '../telescope/unplaced.js';
@@ -39,6 +40,8 @@ export interface FromVisibilities {
   /** Flags of the latest reading, if any were requested. */
   readonly flagged?: FlaggedFile;
   readonly telescope: Telescope;
+  /** Blank in images, and left out of models. */
+  readonly discs: readonly SkyDisc[];
   readonly gains?: { readonly path: string; readonly file: GainsFile };
   readonly backend: () => Promise<Backend>;
 }
@@ -113,6 +116,7 @@ export async function gatherVisibilities(
     file: flagged?.file ?? unflagged(observation, opened),
     flagged,
     telescope: isCopied ? opened.telescope : await telescopeOfVisibilities(opened, observation.telescope),
+    discs: discsOf(observation.flags ?? {}),
     gains: gains?.file === undefined ? undefined : { path: gains.file, file: await readGainFile(gains.file) },
     backend,
   };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   baselineList,
   channelList,
+  discList,
   field,
   flagged,
   inputList,
@@ -34,6 +35,11 @@ export const flags = z.strictObject({
     help: 'time ranges, FROM..TO in UTC; either may be left out',
   }),
   baselines: field(baselineList, { group, changes: 'cut', help: 'pairs of stations (stand1&stand17)' }),
+  sky: field(discList, {
+    group,
+    changes: 'never',
+    help: 'the sky round sources, NAME@RADIUS (Sun@2deg, "PRN 13@1deg", satellites@30arcmin): blank in images, at every moment of their data, and left out of models that gains are solved with',
+  }),
   file: field(inputPath, {
     flag: '--flags <path>',
     group,

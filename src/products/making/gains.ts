@@ -26,7 +26,7 @@ export async function planGainsOfRun(
   fields: Product<'gains'>,
   observed: Observed,
 ): Promise<PlannedProduct<GainFacts>> {
-  const { recording, telescope, spectra, rules } = observed;
+  const { recording, telescope, spectra, rules, discs } = observed;
   const path = fields.gains ?? undefined;
   const channels =
     fields.channels === undefined
@@ -36,7 +36,7 @@ export async function planGainsOfRun(
   largestSumOf(observed, integration.longestS, 'products.gains.integration');
   const clock = integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
   const header = headerOf({}, observed, { channels, field: 'products.gains.channels' });
-  const plan = await planGains({ path: recording.path, header, telescope }, { product: fields });
+  const plan = await planGains({ path: recording.path, header, telescope }, { product: fields, discs });
   let solver: GainsSolver | undefined;
   let solved: SolvedGains | undefined;
   const { solutionsInto: inForce } = observed;

@@ -135,6 +135,7 @@ export async function planImages(
     pixels: fields.pixels,
     field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
     kernelSize: fields.kernel ?? 5,
+    blanked: { discs: observed.discs, fixedTo: observed.delays?.towards ? 'sky' : 'ground' },
     // If the beams of different stations are divided out, each is gridded with its own kernel.
     ...(correction?.perStation && { apertures: correction.perStation }),
   };

@@ -18,6 +18,7 @@ import {
 } from '../../stages/index.js';
 import { beamOfTelescope } from '../../sky/beams/registry.js';
 import { parseSources, type ChosenSources } from '../../sky/chosen-sources.js';
+import { outsideDiscs, type SkyDisc } from '../../sky/discs.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
 import { checkFull, findStation, refuseFollowingAll } from './checks.js';
@@ -39,6 +40,8 @@ export interface GainSettings {
   readonly target?: string;
   /** Which part of the file to use; by default as many integrations as the rotation of the sky allows. */
   readonly integration?: IntegrationChoice;
+  /** Sources inside them are left out of the model. */
+  readonly discs?: readonly SkyDisc[];
 }
 
 export interface GainsPlan {
@@ -63,7 +66,7 @@ export interface GainsPlan {
 
 export async function planGains(
   data: SolvedData,
-  { product, telescope: placed = data.telescope, target, integration }: GainSettings,
+  { product, telescope: placed = data.telescope, target, integration, discs = [] }: GainSettings,
 ): Promise<GainsPlan> {
   const asked = withDefaults(gainsFields, product);
   const { header, path } = data;
@@ -91,7 +94,7 @@ export async function planGains(
     data: frame,
     crossHand,
     minBaseline,
-    sources: parseSources(asked.sources),
+    sources: outsideDiscs(parseSources(asked.sources), discs),
     iterations:
       asked.iterations === undefined
         ? { kind: 'until', tolerance, most: asked['most-iterations'] }

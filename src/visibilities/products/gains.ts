@@ -26,7 +26,8 @@ export async function planGainsProduct(
   refuseSeveralTargets(from.opened);
   const { target, integration } = from.observation.source;
   const file = await countedPartOf(from, product.channels, 'products.gains.channels');
-  const plan = await planGains(file, { product, telescope: from.telescope, target, integration });
+  const { telescope, discs } = from;
+  const plan = await planGains(file, { product, telescope, target, integration, discs });
   return {
     name: 'gains',
     paths,

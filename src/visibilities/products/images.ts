@@ -290,13 +290,14 @@ async function asFarAsItGoes(
 }
 
 const setupOf = (
-  { file: { header }, telescope, beam }: ImagePlan,
+  { file: { header }, telescope, beam, from: { discs } }: ImagePlan,
   backend: Backend,
   { calibrated }: GainsOver,
   shown: ReturnType<MakingFromVisibilities['stage']>,
 ): WideSetup => ({
   backend,
   telescope,
+  discs,
   polarisations: header.polarisations,
   ...(calibrated && { calibrated }),
   ...(header.products && { codes: header.products }),

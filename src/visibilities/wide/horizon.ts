@@ -1,10 +1,12 @@
-/** Pixels of a wide image that are always below the horizon. */
+/** Pixels of a wide image without values: always below the horizon, or in the sky that is flagged. */
 import type { Instant } from '../../core/instant.js';
 import type { WidePlan } from '../../image/index.js';
-import { skyFrame } from '../../sky/frame.js';
+import { skyFrame, type SkyFrame, type TangentAxes } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { spread } from '../../stages/index.js';
+import { discPixels, spread } from '../../stages/index.js';
+import type { SkyDisc } from '../../sky/discs.js';
+import { dot } from '../../core/vector.js';
 
 /** Limit on the instants to test, evenly spread: a quarter of an hour apart over a day. */
 const MOST_MOMENTS = 96;
@@ -33,3 +35,22 @@ export function hiddenPixels(
   }
   return count > 0 ? hidden : undefined;
 }
+
+/** flagged : [m][l], 1 inside a disc at any moment of the data, relative to the image's centre then. */
+export const flaggedPixels = (
+  { pixels, pixelCosine }: Pick<WidePlan, 'pixels' | 'pixelCosine'>,
+  centre: PhaseCentre,
+  { telescope: { site }, discs = [] }: { readonly telescope: Telescope; readonly discs?: readonly SkyDisc[] },
+  { start, durationS }: { readonly start: Instant; readonly durationS: number },
+): Uint8Array | undefined => {
+  let axesOf: { readonly frame: SkyFrame; readonly axes: TangentAxes } | undefined;
+  return discPixels(discs, {
+    ...{ site, start, durationS, pixels, pixelCosine },
+    cosinesOf: (position, frame) => {
+      if (axesOf?.frame !== frame) axesOf = { frame, axes: frame.tangentAxes(centre.position(frame)) };
+      const { axes } = axesOf;
+      const direction = frame.directionEnu(position);
+      return { x: dot(direction, axes.l), y: dot(direction, axes.m), z: dot(direction, axes.n) };
+    },
+  });
+};

@@ -30,7 +30,7 @@ import {
   type Share,
   type Smearing,
 } from '../../stages/index.js';
-import { hiddenPixels } from './horizon.js';
+import { flaggedPixels, hiddenPixels } from './horizon.js';
 import type { WidePixels, WideSettings } from './settings.js';
 import { addBeyond, isAllBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
 import { surveyRows, type WideSetup, type WideSpan, type WideSurvey } from './survey.js';
@@ -161,6 +161,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   const channels = settings.channels === 'apart' ? setup.frequenciesHz.length : 1;
   const planes: OnePlane[] = [];
   const hidden = hiddenPixels(plan, survey.centre, setup.telescope, survey);
+  const flagged = flaggedPixels(plan, survey.centre, setup, survey);
   for (const [p, product] of products.entries()) {
     const { reader, survey: seen } =
       p === 0 ? making : await surveyRows(making.integrations, setup, settings, product);
@@ -173,6 +174,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
           : await onePlane(making, blocks, {
               withBeam: p === 0,
               hidden,
+              flagged,
               frequenciesHz: channels > 1 ? setup.frequenciesHz.slice(c, c + 1) : setup.frequenciesHz,
             });
     }
@@ -281,6 +283,8 @@ async function* ofChannel(reader: RowReader, c: number): AsyncIterable<WideRows>
 interface PlaneOptions {
   readonly withBeam: boolean;
   readonly hidden: Uint8Array | undefined;
+  /** CLEANed like the rest, so that no sidelobes are left of it, and then blank. */
+  readonly flagged: Uint8Array | undefined;
   /** Of its rows. */
   readonly frequenciesHz: Float64Array;
 }
@@ -288,7 +292,7 @@ interface PlaneOptions {
 async function onePlane(
   { settings, plan, imager, setup, survey }: Making,
   blocks: () => AsyncIterable<WideRows>,
-  { withBeam, hidden, frequenciesHz }: PlaneOptions,
+  { withBeam, hidden, flagged, frequenciesHz }: PlaneOptions,
 ): Promise<OnePlane> {
   const tally = setup.kinds && tallyShares(frequenciesHz, setup.kinds);
   const { blocks: all, beyond } = await prepareWeighed(plan, settings, blocks);
@@ -307,7 +311,10 @@ async function onePlane(
         );
       },
     });
-    for (const plane of [cleaned.dirty, cleaned.residual, cleaned.restored]) blank(plane, hidden);
+    for (const plane of [cleaned.dirty, cleaned.residual, cleaned.restored]) {
+      blank(plane, hidden);
+      blank(plane, flagged);
+    }
     return {
       image: cleaned.restored,
       weightSum: cleaned.weightSum,
@@ -321,6 +328,7 @@ async function onePlane(
   const { image, weightSum } = await imager.finish();
   if (!(weightSum > 0)) return { ...emptyPlane(plan), beyond };
   blank(image, hidden);
+  blank(image, flagged);
   if (!withBeam) return { image, weightSum, beam: noValues(plan), beyond, ...shares() };
   for await (const { uvwM, frequenciesHz, weights } of weighed())
     await imager.accumulate({ uvwM, frequenciesHz, weights });

@@ -7,7 +7,7 @@ import { formatSeconds } from '../../core/units.js';
 import { joinRows, prepareWideImager, type WideRows, usedBand } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { type Series, type SeriesImage, rowsOf, type Integrations } from '../../stages/index.js';
-import { hiddenPixels } from './horizon.js';
+import { flaggedPixels, hiddenPixels } from './horizon.js';
 import { blank, planFor, tryFit } from './image.js';
 import { loneProduct } from './choose-products.js';
 import type { WideSettings } from './settings.js';
@@ -79,7 +79,6 @@ export async function imageWideSeries(
       pushEmpty(interval);
       return;
     }
-    blank(image, hidden);
     if (lost.length === images.length) {
       const { uvwM, weights } = weighed;
       await imager.accumulate({ uvwM, weights, frequenciesHz: weighed.frequenciesHz });
@@ -87,7 +86,10 @@ export async function imageWideSeries(
     }
     const { start } = group[0];
     const last = group[group.length - 1];
-    push(planeML(image, plan.pixels), start, secondsBetween(start, last.start) + last.durationS);
+    const durationS = secondsBetween(start, last.start) + last.durationS;
+    blank(image, hidden);
+    blank(image, flaggedPixels(plan, survey.centre, setup, { start, durationS }));
+    push(planeML(image, plan.pixels), start, durationS);
   };
   try {
     let group: Integration[] = [];

@@ -13,6 +13,7 @@ import {
 } from '../../image/index.js';
 import { altitudeDeg, skyFrame, type SkyFrame } from '../../sky/frame.js';
 import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
+import type { SkyDisc } from '../../sky/discs.js';
 import type { StationKinds } from '../../sky/beams/powers.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import {
@@ -41,6 +42,8 @@ export interface WideSetup extends Held {
   readonly fringes?: 'stopped' | 'running';
   /** To record each kind's share in the image. */
   readonly kinds?: StationKinds;
+  /** Blank in the image. */
+  readonly discs?: readonly SkyDisc[];
   /** Called with a description of each step. */
   readonly onStep?: (step: string) => void;
   /** Progress within a long step. */
