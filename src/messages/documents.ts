@@ -29,6 +29,10 @@ const shared = {
   ],
   details: 'everything else in the header',
   durationS: 'how long',
+  satellites: [
+    '`--orbits`',
+    'those above the horizon at the start, the highest first: `name`, `altitudeDeg`, `azimuthDeg`, `elementsAgeDays`',
+  ],
   fringes: [
     '`--fringes`, `--fringe-of`',
     '`startUtc`, `timesS`; of each of `baselines` `amplitudes`, `phasesDeg`, `lags`, with a source `expectedDeg` and the `fit` (offsets from the described baseline to the east and up the meridian, errors, covariance) or why it is `notFitted`; `closures`; of each input `powers` over time and its `spectrum`; `velocitiesKmPerS` where the band holds 1420.406 MHz',
@@ -485,6 +489,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       read: '`extent` (whole or first block), `samples`, `rms`, `clipped`, `missing`, and `frames` of framed formats',
       checksum: ['`--whole`, where the file has one', 'matches core:sha512'],
       fringes: shared.fringes,
+      satellites: shared.satellites,
       spectrum: 'mean of all inputs: `frequenciesHz`, `powerDb`',
       details: shared.details,
     },
@@ -515,6 +520,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
         'the first visibilities: `stations`, `product`, `values`, null where they have no weight, and which places of those are `flagged`, not missing',
       read: '`extent`, `integrations`, `flaggedInputs` (without weight in all that was read), `absentInputs` where no row of theirs was, `missing` (without weight), `flagged` of those (measured, and left out), `counts`, and `notNumbers` where there are any',
       fringes: shared.fringes,
+      satellites: shared.satellites,
       spectrum: 'mean of all baselines: `frequenciesHz`, `powerDb`',
       details: shared.details,
     },

@@ -3,6 +3,7 @@ import { formatInstant } from '../../core/instant.js';
 import { holdsGains, openFile, type OpenedFile } from '../../formats/index.js';
 import { readingOptionsOf, type SourcePart } from '../../observation/index.js';
 import { describeFile } from '../inspect.js';
+import { satelliteLines, satellitesOver } from '../satellites.js';
 import { inspectedCapture } from './capture.js';
 import { inspectedFilterbank } from './filterbank.js';
 import { inspectedGains } from './gains.js';
@@ -38,15 +39,17 @@ export async function openInspected(
 async function fileReport(file: OpenedFile, facts: RecordingFacts, options: ReportOptions): Promise<Report> {
   const description = describeFile(file);
   const checked = options.whole === true ? await checksumOf(file) : undefined;
-  const { json, lines, spectrum, pictures } =
+  const { start, json, lines, spectrum, pictures } =
     file.kind === 'visibilities'
       ? await visibilityReport(file, options)
       : await recordingReport(file, facts, options);
+  const satellites = satellitesOver(file, start);
   return {
     json: {
       ...description,
       ...(description.start && { startUtc: formatInstant(description.start, 9) }),
       ...json,
+      ...(satellites && { satellites }),
       spectrum: {
         frequenciesHz: Array.from(spectrum.frequenciesHz),
         powerDb: Array.from(spectrum.powerDb),
@@ -54,7 +57,12 @@ async function fileReport(file: OpenedFile, facts: RecordingFacts, options: Repo
       ...(checked && { checksum: checked }),
       details: file.details,
     },
-    lines: [...factLines(description), ...lines, ...(checked ? [line('checksum', checked)] : [])],
+    lines: [
+      ...factLines(description),
+      ...lines,
+      ...(satellites ? satelliteLines(satellites) : []),
+      ...(checked ? [line('checksum', checked)] : []),
+    ],
     pictures,
   };
 }

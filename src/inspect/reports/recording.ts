@@ -1,5 +1,5 @@
 /** Report of inspect for a recording. */
-import { addSamples, formatInstant } from '../../core/instant.js';
+import { addSamples, formatInstant, type Instant } from '../../core/instant.js';
 import type { Picture } from '../../draw/index.js';
 import { type Recording, sampleRateOf } from '../../formats/index.js';
 import type { SourcePart } from '../../observation/index.js';
@@ -26,7 +26,7 @@ export async function recordingReport(
   file: Recording,
   facts: RecordingFacts,
   options: ReportOptions,
-): Promise<Report & { readonly spectrum: Spectrum }> {
+): Promise<Report & { readonly start?: Instant; readonly spectrum: Spectrum }> {
   const { draw = [] } = options;
   let spectrum: Spectrum = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
   let picture: Picture | undefined;
@@ -44,6 +44,7 @@ export async function recordingReport(
   const { rows, missing, ...read } = look;
   const fringes = wantsFringes(options) ? await correlated(file, facts, options) : undefined;
   return {
+    start: file.start,
     json: {
       ...(fringes && { fringes: fringeJson(fringes) }),
       first: rows,

@@ -1,6 +1,6 @@
 /** Report of inspect for visibilities. */
 import type { Integration } from '../../core/blocks.js';
-import { formatInstant } from '../../core/instant.js';
+import { formatInstant, type Instant } from '../../core/instant.js';
 import type { Picture } from '../../draw/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
 import { faultFacts, faultLines } from '../../products/report/index.js';
@@ -25,7 +25,7 @@ const LOSS_WIDTH = 440;
 export async function visibilityReport(
   file: VisibilityFile,
   options: ReportOptions,
-): Promise<Report & { readonly spectrum: Spectrum }> {
+): Promise<Report & { readonly start?: Instant; readonly spectrum: Spectrum }> {
   const { draw = [], baseline } = options;
   let picture: Picture | undefined;
   const ofAll = draw.includes('picture') && baseline === undefined;
@@ -56,6 +56,7 @@ export async function visibilityReport(
     ? pair.picture(file.path)
     : picture && flags && losses && withPanel(withPanel(picture, flags), losses, LOSS_WIDTH);
   return {
+    start,
     json: {
       ...(start && { start, startUtc: formatInstant(start, 9), integrationS: durationS }),
       ...(durationRangeS && { integrationRangeS: durationRangeS }),

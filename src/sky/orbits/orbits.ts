@@ -18,7 +18,7 @@ import type { Site } from '../../telescope/telescope.js';
 import { apply, sameAxes, turned } from '../earth/angles.js';
 import { earthClock } from '../earth/clock.js';
 import { earthOrientation } from '../earth/orientation.js';
-import type { SkyFrame } from '../frame.js';
+import { altitudeDeg, azimuthDeg, type SkyFrame } from '../frame.js';
 import { plainName, unpolarised, type Source } from '../source.js';
 import { parseElements, type ElementSet } from './elements.js';
 import { reportLeftOut, reportUse, takeOrbitReport } from './report.js';
@@ -188,6 +188,40 @@ export function satellitesNamed(asked: string): readonly Source[] {
 export function prnOf(name: string): number | undefined {
   const found = /\bPRN\s*0*(\d{1,2})\b/i.exec(name)?.[1];
   return found === undefined ? undefined : Number(found);
+}
+
+/** A satellite above the horizon. */
+export interface SatelliteUp {
+  readonly name: string;
+  readonly altitudeDeg: number;
+  readonly azimuthDeg: number;
+  /** Days between the epoch of its elements and the moment. */
+  readonly elementsAgeDays: number;
+}
+
+/** The highest first; undefined if no orbits are in use. */
+export function satellitesUp(frame: SkyFrame): readonly SatelliteUp[] | undefined {
+  if (!inUse) return undefined;
+  const orbits = inUse;
+  const up = orbits.satellites.flatMap((satellite): SatelliteUp[] => {
+    const found = seen(satellite, frame, orbits);
+    if (typeof found === 'string') {
+      reportLeftOut(satellite);
+      return [];
+    }
+    const { direction, ageDays } = found;
+    if (direction.z < 0) return [];
+    reportUse(satellite, ageDays);
+    return [
+      {
+        name: satellite.name,
+        altitudeDeg: altitudeDeg(direction),
+        azimuthDeg: azimuthDeg(direction),
+        elementsAgeDays: ageDays,
+      },
+    ];
+  });
+  return up.sort((one, other) => other.altitudeDeg - one.altitudeDeg);
 }
 
 /** All satellites of the files in use; those whose elements are too old are left out and reported. */
