@@ -57,7 +57,7 @@ const MOST_FREQUENCY_HZ = 1e12;
 
 /** Checks a simulation and draws all its random parameters: the same plan gives the same bytes. */
 export function planSimulation(options: SimulationOptions): SimulationPlan {
-  const { telescope, start, samples, sampleRateHz, centreFrequencyHz, type, sources, seed } = options;
+  const { telescope, start, samples, sampleRateHz, centreFrequencyHz, type, seed } = options;
   const { systemFluxJy, interferers = [], dropFraction = 0, deadInputs = [] } = options;
   const where = 'simulate';
   wholeNumber(where, 'samples', samples, 1, Number.MAX_SAFE_INTEGER);
@@ -75,6 +75,7 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
       'give a higher frequency, like 58MHz, or a lower sample rate',
     );
   }
+  const sources = shining(options);
   const twice = sources.find((source, n) => sources.findIndex(({ name }) => name === source.name) < n);
   if (twice) refuse(where, `two sources are called '${twice.name}'`, 'give each a name of its own');
   const extended = sources.find(
@@ -93,7 +94,8 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
   const inputGains = drawGains({ ...nominalGains, ...options.gains }, seed, inputs).map((gain, a) =>
     deadInputs.includes(a) ? { ...gain, amplitude: DEAD_AMPLITUDE } : gain,
   );
-  const powerJy = meanPowerJy(options, band) * mean(inputGains.map(({ amplitude }) => amplitude ** 2));
+  const powerJy =
+    meanPowerJy({ ...options, sources }, band) * mean(inputGains.map(({ amplitude }) => amplitude ** 2));
   if (!(powerJy > 0 && powerJy < Infinity)) {
     refuse(
       where,
@@ -120,6 +122,19 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
     inputGains,
     countsPerRootJy: countsPerRootJy(type, powerJy),
   };
+}
+
+/** Without sources that were only named, like satellites without a flux, and those whose elements are too old. */
+function shining({
+  telescope,
+  start,
+  sources,
+  centreFrequencyHz,
+}: SimulationOptions): SimulationOptions['sources'] {
+  const frame = skyFrame(telescope.site, start);
+  return sources.filter(
+    (source) => source.fluxJy(centreFrequencyHz) !== 0 && source.isKnownAt?.(frame) !== false,
+  );
 }
 
 const mean = (values: readonly number[]): number =>
