@@ -58,7 +58,7 @@ def compare(original, copy, fits):
     keys = sorted(first)
     at, to = np.array([first[k] for k in keys]), np.array([second[k] for k in keys])
     oriented = [data.telescope.get_x_orientation_from_feeds() for data in (original, copy)]
-    # In our files X is east: of a file whose X lies north X and Y change places.
+    # In our files X is east: of a file whose X points north X and Y change places.
     turned = {-5: -6, -6: -5, -7: -8, -8: -7} if oriented == ["north", "east"] else {}
     pols = [list(copy.polarization_array).index(turned.get(p, p)) for p in original.polarization_array]
     a, b = original.data_array[at], copy.data_array[to][..., pols]

@@ -189,7 +189,7 @@ describe('bad input', () => {
     );
   });
 
-  it('a recording that tells neither its frequency nor its time, and ends within a sample', async () => {
+  it('a recording that gives neither its frequency nor its time, and ends within a sample', async () => {
     await writeFile(file('plain.bin'), new Uint8Array(16 * 100 + 5));
     const plain = ['plain.bin', '--format', 'raw', '--sample-type', 'ci8', '--inputs', '8', '--rate', '100kHz'] as const; // prettier-ignore
     await refused(/does not say its sky frequency; give.* --frequency/, 'correlate', ...plain);

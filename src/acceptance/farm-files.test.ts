@@ -89,7 +89,7 @@ describe('a farm of files', () => {
       assert.match((await corellaHere(folder, ...job, 'there')).stderr, /samples 5999, not 6000/);
     }));
 
-  it('correlates as one process does, bit for bit, and tells what is missing', () =>
+  it('correlates as one process does, bit for bit, and reports what is missing', () =>
     withFolder(async (folder) => {
       const how = '--channels 8 --integration 10ms --flag 3 --values sums --backend reference'.split(' ');
       await mkdir(join(folder, 'data'));
@@ -278,7 +278,7 @@ describe('a farm of files', () => {
         const worker = (n: number, root: string) =>
           corellaHere(folder, 'worker', '--job', `farm.uvh5.farm/jobs/${n}.json`, '--root', root, '--backend', 'reference'); // prettier-ignore
         for (const root of ['.', `${url}/other`])
-          assert.match((await worker(0, root)).stderr, /lies outside .*where this process may read/);
+          assert.match((await worker(0, root)).stderr, /is outside .*where this process may read/);
         assert.equal((await worker(0, `${url}/data`)).code, 0);
         version.etag = '"other"';
         assert.match((await worker(1, `${url}/data`)).stderr, /has changed since it was opened/);
@@ -333,7 +333,7 @@ describe('a farm of files', () => {
           'open',
         );
         assert.equal(code, 1);
-        assert.match(stderr, /lies outside .*open.*--root/);
+        assert.match(stderr, /is outside .*open.*--root/);
       }
       assert.match(
         (await corella(folder, 'worker', '--job', 'far.uvh5.farm/jobs/0.json')).stderr,

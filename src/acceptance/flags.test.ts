@@ -242,7 +242,7 @@ describe('a part', () => {
     assert.match(ran.stderr, /--times: no integration of clean\.uvh5 is in that time/);
   });
 
-  it('flagged where nothing lies, or interference that is not there, gives a warning', async () => {
+  it('flagged where nothing is, or interference that is not there, gives a warning', async () => {
     const none = ['--flag', 'times=2020-01-01T00:00:00Z..2020-01-02T00:00:00Z'];
     const said = await corella('convert', 'clean.uvh5', 'none.uvh5', ...none, '--flag-interference', '1000');
     assert.match(said, /flagged as requested: none, .*\ninterference: none found/);

@@ -119,7 +119,7 @@ void describe('interference in voltages', () => {
     assert.ok(flagged.counts[6] < 0.06 * SPECTRA && flagged.counts[0] > 0.95 * SPECTRA);
     const mean = ({ flux, counts }: typeof clean): number =>
       flux.reduce((sum, one, c) => sum + one * counts[c], 0) / counts.reduce((sum, one) => sum + one, 0);
-    assert.ok(Math.abs(mean(spoilt) / mean(clean) - 1) > 0.03, 'it is heard without');
+    assert.ok(Math.abs(mean(spoilt) / mean(clean) - 1) > 0.03, 'it is there without');
     assert.ok(Math.abs(mean(flagged) / mean(clean) - 1) < 0.01, `${mean(flagged)} of ${mean(clean)}`);
   });
 

@@ -161,7 +161,7 @@ describe('live equals batch', () => {
           });
         });
 
-  it('tells once what the gain leaves below one level, which no first samples could tell it', async () => {
+  it('reports once what the gain leaves below one level, which no first samples could show', async () => {
     const from = [
       'live',
       'sky.sigmf-meta',
@@ -259,7 +259,7 @@ describe('an observation outlives', () => {
     assert.ok(last && last.start.unixSeconds + last.start.fraction < Date.parse(START) / 1000 + 0.2);
   });
 
-  it('a jump forward: what lies between is missing, and no session is lost', async () => {
+  it('a jump forward: what is between is missing, and no epoch is lost', async () => {
     await send('jump', 'chips', 'nibbles', '--jump', '160ms:1s');
     const summary = await live('--from', 'jump.pcap', '--epoch', START, ...ARRAY, '-o', 'jump.uvh5', '--integration', '40ms'); // prettier-ignore
     accountHolds(summary);

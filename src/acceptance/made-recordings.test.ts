@@ -134,7 +134,7 @@ describe('recordings made of recordings', () => {
     }
   });
 
-  it('channelise to a file that tells frequencies, times, gaps and the telescope', async () => {
+  it('channelise to a file that has frequencies, times, gaps and the telescope', async () => {
     await copyRecording(recording, join(folder, 'voltages.sigmf-meta'), { history: [] });
     const channelised = async (path: string, gain: number) => {
       const observation = checkObservation({

@@ -118,7 +118,7 @@ describe('the package', () => {
     assert.ok(dependencies[0].dependsOn.length >= Object.keys(manifest.dependencies).length + 2);
   });
 
-  it('tells an old Node in one line', () => {
+  it('refuses an old Node in one line', () => {
     // The version that the process reports, set before the program reads it.
     const hook = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"18.20.8"})';
     const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', hook, program, 'demo'], {

@@ -187,7 +187,7 @@ async function powerIn(path: string): Promise<number> {
   return sum / count;
 }
 
-it('image --direct --track: a source far off the zenith lies where ERFA has it and keeps its power', (test) =>
+it('image --direct --track: a source far off the zenith is where ERFA has it and keeps its power', (test) =>
   withFolder(async (folder) => {
     const recording = await recordDishes(folder, 6, level);
     const channels = ['--channels', '8', '--taps', '4', '--bits', 'float'];

@@ -71,7 +71,7 @@ describe('filter response', () => {
     }
   });
 
-  it('is refused for a filter that hears nothing where it should', () => {
+  it('is refused for a filter that passes nothing where it should', () => {
     const coefficients = Float64Array.from({ length: 8 }, (_, n) => (n < 4 ? 1 : -1));
     const { inputs, polarisations, inputType, outputType, blockSamples } = options;
     const others = { inputs, polarisations, inputType, outputType, blockSamples };

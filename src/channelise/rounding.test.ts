@@ -34,6 +34,6 @@ void it('of 15 levels: by numerical integration over the staircase', () => {
   }
 });
 
-void it('of what lies below half a level leaves nothing', () => {
+void it('of what is below half a level leaves nothing', () => {
   near(rounding(0.1, 7).efficiency, 0, 0.01);
 });

@@ -211,7 +211,7 @@ describe('running stages', () => {
     assert.deepEqual(log, ['closed']);
   });
 
-  it('tells a fraction only where the end is known', async () => {
+  it('reports a fraction only where the end is known', async () => {
     const reports: unknown[] = [];
     const onProgress = (progress: unknown): void => void reports.push(progress);
     const nothing = () => Promise.resolve();

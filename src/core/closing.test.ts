@@ -29,7 +29,7 @@ describe('closers', () => {
     assert.deepEqual(gone, ['at once', 'second', 'first']);
   });
 
-  it('go on when one fails, and tell the first failure', async () => {
+  it('go on when one fails, and report the first failure', async () => {
     const { gone, thing } = witness();
     const closers = new Closers();
     closers.keep(thing('old', 'badly'));
@@ -57,7 +57,7 @@ describe('closers', () => {
 });
 
 describe('closing', () => {
-  it('at once tells a failure as a rejection', async () => {
+  it('at once reports a failure as a rejection', async () => {
     const close = closes(() => {
       throw new Error('stuck');
     });

@@ -94,7 +94,7 @@ describe('a delay split', () => {
 });
 
 describe('delay models', () => {
-  it('take over at their tick; a later word overrules what lies after it', () => {
+  it('take over at their tick; a later one replaces what comes after it', () => {
     const models = delayModels(2, Float64Array.of(0, 1e-9));
     assert.deepEqual(models.at(1, 5n), piece({ fromTick: 5n, delayS: 1e-9 }));
     models.load(0, piece({ fromTick: 0n, delayS: 1 }));
@@ -129,7 +129,7 @@ describe('tracking', () => {
   const site = erfaSites.sevilleta;
   const stations = stationsAt([1000, 0, 0], [0, 1000, 0], [-2100, 1700, 35]);
 
-  it('delays the station that hears the wave first', () => {
+  it('delays the station that receives the wave first', () => {
     const start = parseInstant('2026-06-21T04:00:00Z');
     const direction = directionFromAltAz(30, 90);
     const tracking = planTracking({

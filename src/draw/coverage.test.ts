@@ -18,7 +18,7 @@ function cover(width: number, height: number, rings: readonly (readonly Point[])
 const share = (parts: readonly number[]): number => parts.reduce((sum, part) => sum + part, 0) / 255;
 
 describe('areas', () => {
-  it('cover edge pixels by what lies in them', () => {
+  it('cover edge pixels by what is in them', () => {
     const box = { left: 1.25, top: 1.5, right: 3.5, bottom: 2.75 };
     const [none, all] = [0, 255];
     // prettier-ignore

@@ -51,7 +51,7 @@ describe('heat maps', () => {
     assert.ok(pixel(80 + 65, 40 + 99 - 70)[0] < 10);
   });
 
-  it('spend their colours on the bulk, and keep what lies beyond', () => {
+  it('spend their colours on the bulk, and keep what is beyond', () => {
     const bulk = Float64Array.from({ length: 1000 }, (_, k) => k / 100);
     const { low, high, least, most } = decibelScale([bulk], 'dB');
     assert.deepEqual([low, high, least, most], [0.1, 9.99, 0, 9.99]);

@@ -45,7 +45,7 @@ describe('painted sky', () => {
     assert.equal(at(20 - 9 + 3, 16 - 6), colour(0));
     assert.equal(at(20, 16), colour(0));
   });
-  it('lies between the pixels’ values in between', () => {
+  it('is between the pixels’ values in between', () => {
     const ramp = planeML(
       Float64Array.from({ length: 256 }, (_, at) => (at % 16) / 16),
       16,

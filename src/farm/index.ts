@@ -17,8 +17,8 @@ export { connectQueue, openServerWarning, requireStore, type Access, type Queue 
 export { putJobs } from './queue/jobs.js';
 export { hasWaitedLong, runWorker, type WorkerEvent } from './queue/worker.js';
 export { collect, type CollectEvent } from './queue/collect.js';
-export { hearHealth, tellHealth, type Health } from './machines/health.js';
-export { answerBook, listenToNight, tellImage, type Book } from './machines/images.js';
+export { receiveHealth, publishHealth, type Health } from './machines/health.js';
+export { answerBook, listenToNight, publishImage, type Book } from './machines/images.js';
 export { adoptNight } from './machines/adopt.js';
 export { Proofs } from './machines/proofs.js';
 export { answerSteering, steerAll, type SteerAnswer } from './machines/steer.js';

@@ -1,4 +1,4 @@
-/** Every card of a file's header, as stored: shows what our readers leave out. */
+/** Every card of a file's header, unchanged: shows what our readers leave out. */
 import { closingAfter } from '../core/closing.js';
 import { CorellaError } from '../core/errors.js';
 import { columnPlaces, isBinaryTable, readTable } from './fits/table.js';

@@ -28,7 +28,7 @@ describe('what the user says against a recording', () => {
     code,
   } as const;
 
-  it('VDIF: its header, or its frame numbers, tell the rate', async () => {
+  it('VDIF: its header, or its frame numbers, give the rate', async () => {
     const named = encodeVdif({ ...vdif, extension: 3 });
     await taken(named, { sampleRateHz: 32e3 });
     await refused(named, { sampleRateHz: 64e3 }, /states that it has 32 kHz; leave out source\.rate/);
@@ -40,7 +40,7 @@ describe('what the user says against a recording', () => {
       await refused(
         counted,
         { format, sampleRateHz },
-        /tell 1000 frames a second, 32 kHz; leave out source\.rate/,
+        /make 1000 frames a second, 32 kHz; leave out source\.rate/,
       );
     }
     // The last frames of the second may be lost.
@@ -68,7 +68,7 @@ describe('what the user says against a recording', () => {
       await taken(Uint8Array.of(128, 129), { ...options, type });
   });
 
-  it('PSRDADA: FREQ is where its band lies', async () => {
+  it('PSRDADA: FREQ is where its band is', async () => {
     const bytes = encodeDada({
       channels: 1,
       polarisations: 2,
@@ -91,7 +91,7 @@ describe('what the user says against a recording', () => {
     const tbn = encodeTbn({ tag, frames: 3, inputs: 2, code });
     await taken(tbn, { centreFrequencyHz: 49e6, sampleRateHz: 100e3 });
     await refused(tbn, { centreFrequencyHz: 50e6 }, /its band is around 49 MHz; leave out source\.frequency/);
-    await refused(tbn, { sampleRateHz: 70e3 }, /its time tags tell 100 kHz; leave out source\.rate/);
+    await refused(tbn, { sampleRateHz: 70e3 }, /its time tags state 100 kHz; leave out source\.rate/);
     await refused(
       tbn,
       { tuning: 1 },

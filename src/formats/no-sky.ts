@@ -62,7 +62,7 @@ function refuseBand(
   frequenciesHz.forEach((frequencyHz, c) => {
     const isThere = place === 'of the sky' ? frequencyHz > 0 : !Number.isNaN(frequencyHz);
     if (!isThere || Math.abs(frequencyHz) > HIGHEST_HZ)
-      refuse(path, `its channel ${c} lies at ${frequencyHz} Hz`, 'correct its frequencies');
+      refuse(path, `its channel ${c} is at ${frequencyHz} Hz`, 'correct its frequencies');
     if (c > 0 && frequencyHz === frequenciesHz[c - 1])
       refuse(
         path,

@@ -36,7 +36,7 @@ interface Expected {
   readonly products: readonly string[];
   readonly phaseCentre: readonly [number, number];
   readonly check?: (integrations: readonly Integration[], file: VisibilityFile) => void;
-  /** Over every value of the file, as stored. */
+  /** Over every value of the file, unscaled. */
   readonly sumOfParts?: number;
   readonly positiveWeights?: number;
 }

@@ -89,7 +89,7 @@ describe('kernel fit', () => {
       }
     }
   }
-  it('tells the error of weights that are no fit', () => {
+  it('reports the error of weights that are no fit', () => {
     const options: FitterOptions = {
       size: 3,
       halfWidth: 1,

@@ -130,7 +130,7 @@ function centred(
   const row = (number('CRPIX2') ?? pixels / 2 + 1) - 1;
   const [right, up] = [column - pixels / 2, row - pixels / 2];
   if (!Number.isInteger(right) || !Number.isInteger(up))
-    refuse(path, 'its reference lies between two pixels', 'open it with a FITS viewer');
+    refuse(path, 'its reference is between two pixels', 'open it with a FITS viewer');
   const plane = planeML(new Float64Array(pixels * pixels).fill(Number.NaN), pixels);
   const size = pixels * pixels;
   for (let y = 0; y < pixels; y++) {

@@ -55,7 +55,7 @@ export class KurtosisTally {
     this.byChannel = new Float64Array(plan.channels);
     this.spectraPerRange = plan.spectraPerWindow;
     this.sweep = new SweepWatch(plan.channels, (episode) => {
-      this.tell(episode);
+      this.addEpisode(episode);
     });
   }
 
@@ -82,7 +82,14 @@ export class KurtosisTally {
         this.sweep.pass(range, false);
         const [fromChannel, toChannel] = [found.at(0) ?? -1, found.at(-1) ?? -1];
         const fate = bursts[w] === BURST && plan.bursts === 'keep' ? 'kept' : 'taken';
-        this.tell({ kind: 'everywhere', ...range, channels: found.length, fromChannel, toChannel, fate });
+        this.addEpisode({
+          kind: 'everywhere',
+          ...range,
+          channels: found.length,
+          fromChannel,
+          toChannel,
+          fate,
+        });
       }
     }
   }
@@ -94,7 +101,7 @@ export class KurtosisTally {
     return { ...sums, byInput, byChannel, byTime, episodes, episodeCount };
   }
 
-  private tell(episode: Episode): void {
+  private addEpisode(episode: Episode): void {
     this.episodeCount++;
     if (this.episodes.length < MOST_EPISODES) this.episodes.push(episode);
   }
@@ -137,7 +144,7 @@ class SweepWatch {
 
   constructor(
     private readonly channels: number,
-    private readonly tell: (episode: Episode) => void,
+    private readonly onEpisode: (episode: Episode) => void,
   ) {
     [this.hits, this.times, this.habit] = Array.from({ length: 3 }, () => new Float64Array(channels));
   }
@@ -184,7 +191,14 @@ class SweepWatch {
     const [fromChannel, toChannel] = way > 0 ? ends : ends.reverse();
     const { firstSpectrum, endSpectrum } = this;
     const range = { firstSpectrum, endSpectrum };
-    this.tell({ kind: 'sweep', ...range, channels: found.length, fromChannel, toChannel, fate: 'taken' });
+    this.onEpisode({
+      kind: 'sweep',
+      ...range,
+      channels: found.length,
+      fromChannel,
+      toChannel,
+      fate: 'taken',
+    });
   }
 }
 

@@ -52,7 +52,7 @@ describe('a check against the reference', () => {
     assert.ok(Number.isFinite(check.latest?.methods?.difference));
     await check.close();
   });
-  it('tells a machine that computes one value wrong', async () => {
+  it('reports a machine that computes one value wrong', async () => {
     const broken = Object.assign(Object.create(reference) as Backend, {
       allocateSpectra: (shape: Parameters<Backend['allocateSpectra']>[0]) => {
         const block = reference.allocateSpectra(shape);

@@ -59,7 +59,7 @@ async function read(name: string): Promise<Integration[]> {
 }
 
 describe('files by a thread of their own', () => {
-  it('hold what the main thread would write, and tell the same', async () => {
+  it('hold what the main thread would write, and report the same', async () => {
     const events: Record<string, FileEvent['kind'][]> = { thread: [], plain: [] };
     const note =
       (who: string) =>

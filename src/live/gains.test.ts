@@ -41,7 +41,7 @@ const position = frame.positionOf({ x: 0.3, y: 0.2, z: Math.sqrt(1 - 0.13) });
 const source = fixedSource({ name: 'spot', position, fluxJy: 1000 });
 
 /** A source of 1000 Jy observed with gains of 2, and three times as much on every short baseline. */
-function heard(): Integration {
+function integrationOf(): Integration {
   const towards = frame.directionEnu(position);
   const values = new Float64Array(2 * baselineCount(STATIONS));
   telescope.stations.forEach((a, i) => {
@@ -113,7 +113,7 @@ async function solve(model?: LiveGainsSettings['model']): Promise<Solved | strin
     },
   );
   gains.solve({ at: START, tick: 0n });
-  await gains.integration(heard());
+  await gains.integration(integrationOf());
   await gains.close();
   return outcome;
 }

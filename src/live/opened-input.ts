@@ -35,7 +35,7 @@ export interface OpenedInput extends LiveInput, Closable {
   /** The packet ring. */
   readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
   /** Sets the time of a tick after senders' clocks were reset to an unknown time; returns when it takes effect. */
-  readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
+  readonly setEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
   /** The network address, if packets come from a network. */
   readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };
   /** The losses of a simulated sky. */

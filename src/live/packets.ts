@@ -265,7 +265,7 @@ export const openPackets = (
         ...(endsEarly && { endsEarly }),
         ...(leftOut.why() !== '' && { leftOut: leftOut.counts }),
       }),
-      tellEpoch: (tick, time) => reception.tellEpoch(tick, time),
+      setEpoch: (tick, time) => reception.setEpoch(tick, time),
       ...listening,
       ring: {
         blocks: reception.plan.blocks,

@@ -123,7 +123,7 @@ describe('steering', () => {
       }
     });
     assert.deepEqual(answers.slice(0, 2), [8000n, 8000n]);
-    assert.match(String(answers[2]), /lies before the next integration/);
+    assert.match(String(answers[2]), /is before the next integration/);
     assert.throws(() => begun().next(), /no data have arrived yet/);
   });
   it('integrates for longer from the tick that was answered, with a new file', async () => {
@@ -168,7 +168,7 @@ describe('steering', () => {
 });
 
 describe('a timeline', () => {
-  it('holds what held when data began, and the last word overrules what lies after it', () => {
+  it('holds what held when data began, and the last change replaces what comes after it', () => {
     const line = new Timeline('a');
     const at = (second: number) => instant(1000 + second);
     line.set(at(10), 'b');

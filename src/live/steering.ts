@@ -184,7 +184,7 @@ export class Steering {
       if (asked < index) {
         refuse(
           'from',
-          `${formatInstant(wanted, 3)} lies before the next integration, which begins at ${formatInstant(momentOf(session, index), 3)}`,
+          `${formatInstant(wanted, 3)} is before the next integration, which begins at ${formatInstant(momentOf(session, index), 3)}`,
           'name a later time, or none for as soon as possible',
         );
       }

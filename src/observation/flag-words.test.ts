@@ -45,7 +45,7 @@ describe('--flag', () => {
     );
   });
 
-  it('tells stations apart whose names are numbers, have colons, or are those of others', () => {
+  it('distinguishes stations whose names are numbers, have colons, or are those of others', () => {
     assert.throws(
       () => flagged('1', ['0', '1', '2']),
       /'1' is an input's number and a station's name; write 1-1 for the input, 1:X,1:Y for the station/,

@@ -12,7 +12,7 @@ const listeners = new Set<(outcome: Outcome) => void>();
 export const onOutcome = (listener: (outcome: Outcome) => void): void => {
   listeners.add(listener);
 };
-const tell = (outcome: Outcome): Outcome => {
+const logged = (outcome: Outcome): Outcome => {
   for (const listener of listeners) listener(outcome);
   return outcome;
 };
@@ -26,7 +26,7 @@ export const askTokenBy = (by: typeof ask): void => {
 /** Sends a command; asks for the token if there is none or it is refused. */
 export async function steer(name: string, body: object): Promise<Outcome> {
   const known = token() ?? (await askToken());
-  if (known === undefined) return tell({ isDone: false, text: 'Without the token nothing is changed.' });
+  if (known === undefined) return logged({ isDone: false, text: 'Without the token nothing is changed.' });
   try {
     const response = await fetch(`/api/v1/${name}`, {
       method: 'POST',
@@ -36,19 +36,19 @@ export async function steer(name: string, body: object): Promise<Outcome> {
     const answer = (await response.json()) as Steered & Refused;
     if (response.status === 401) {
       sessionStorage.clear();
-      return tell({ isDone: false, text: 'That token is not the one that corella printed.' });
+      return logged({ isDone: false, text: 'That token is not the one that corella printed.' });
     }
     if (!response.ok)
-      return tell({
+      return logged({
         isDone: false,
         text: `${answer.where}: ${answer.what}${answer.fix === undefined ? '' : `. ${answer.fix}`}`,
       });
-    return tell({
+    return logged({
       isDone: true,
       text: answer.fromTick ? `Holds from tick ${answer.fromTick}, ${answer.from.slice(11, 23)} UTC` : 'Done',
     });
   } catch {
-    return tell({ isDone: false, text: 'The server does not answer.' });
+    return logged({ isDone: false, text: 'The server does not answer.' });
   }
 }
 

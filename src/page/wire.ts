@@ -54,12 +54,12 @@ type Listener = (value: unknown) => void;
 const listeners = new Map<Topic, Set<Listener>>();
 const latest = new Map<Topic, unknown>();
 let socket: WebSocket | undefined;
-let heardAtMs = -Infinity;
+let receivedAtMs = -Infinity;
 let isRefused = false;
 const RETRY_MS = 700;
 
 /** Time since the last message. The server sends one every second. */
-export const silenceMs = (): number => performance.now() - heardAtMs;
+export const silenceMs = (): number => performance.now() - receivedAtMs;
 export const isConnected = (): boolean => socket?.readyState === WebSocket.OPEN;
 /** Whether the server requires a token even for reading. */
 export const wantsToken = (): boolean => isRefused;
@@ -91,7 +91,7 @@ export const askPair = (pair: readonly [number, number]): void => {
   say({ pair });
 };
 
-function tell(topic: Topic, value: unknown): void {
+function publish(topic: Topic, value: unknown): void {
   latest.set(topic, value);
   for (const listener of listeners.get(topic) ?? []) listener(value);
 }
@@ -125,13 +125,13 @@ export function open(): void {
     setTimeout(open, RETRY_MS);
   };
   next.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
-    heardAtMs = performance.now();
+    receivedAtMs = performance.now();
     if (typeof data === 'string') {
       const { topic, value } = JSON.parse(data) as { topic: Topic; value: unknown };
-      tell(topic, value);
+      publish(topic, value);
     } else {
       const numbers = decode(data);
-      tell(numbers.head.topic as Topic, numbers);
+      publish(numbers.head.topic as Topic, numbers);
     }
   };
 }

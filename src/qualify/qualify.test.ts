@@ -87,7 +87,7 @@ void describe('a qualification', () => {
     assert.match(await reportHtml(broken), /Missed: 1 of .*a &lt;tag&gt;: 2 dB, wanted ≤ 1 dB/s);
   });
 
-  void it('tells what moved since an earlier report, and refuses what is none', async () => {
+  void it('reports what changed since an earlier report, and refuses what is none', async () => {
     const path = join(folder, 'report.json');
     await writeFile(path, JSON.stringify(reportJson(made)));
     const earlier = await readReport(path);

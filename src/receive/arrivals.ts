@@ -48,7 +48,7 @@ export class Bell {
   };
 
   /** Resolves at the next ring. */
-  heard(): Promise<void> {
+  rung(): Promise<void> {
     return new Promise((resolve) => {
       const before = this.wake;
       this.wake = () => {

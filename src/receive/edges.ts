@@ -9,11 +9,11 @@ function silentEnds({ slots, rowWords, bits }: Presence): {
 } {
   const anyone = new Uint32Array(rowWords);
   for (let at = 0; at < bits.length; at++) anyone[at % rowWords] |= bits[at];
-  const heard = (slot: number): boolean => ((anyone[slot >>> 5] >>> (slot & 31)) & 1) === 1;
+  const hasPackets = (slot: number): boolean => ((anyone[slot >>> 5] >>> (slot & 31)) & 1) === 1;
   let before = 0;
-  while (before < slots && !heard(before)) before++;
+  while (before < slots && !hasPackets(before)) before++;
   let after = 0;
-  while (after < slots && !heard(slots - 1 - after)) after++;
+  while (after < slots && !hasPackets(slots - 1 - after)) after++;
   return { before, after };
 }
 

@@ -123,7 +123,7 @@ export function arriveFromCapture(plan: RingPlan, origin: CaptureOrigin, open: O
         if (at < batch.length) {
           const before = at;
           feedSome();
-          if (at === before) await bell.heard();
+          if (at === before) await bell.rung();
           continue;
         }
         const next = await batches.next();

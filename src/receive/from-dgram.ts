@@ -60,7 +60,7 @@ export async function arriveByDgram(
         const block = ring.take();
         if (block) return block;
         if (state === 'stopped') return undefined;
-        await bell.heard();
+        await bell.rung();
       }
     },
     stop,

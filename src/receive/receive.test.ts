@@ -144,13 +144,13 @@ for (const by of ['typescript', ...native] as const)
             answers.push(kind);
             // Tick 10, the first of the next block, was at 05:00 UTC.
             if (kind !== 'untimed') return;
-            const { at, tick } = reception.tellEpoch(10n, parseInstant('2026-06-01T05:00:00Z'));
+            const { at, tick } = reception.setEpoch(10n, parseInstant('2026-06-01T05:00:00Z'));
             answers.push(tick, formatInstant(at, 9));
           },
         });
         const starts: string[] = [];
         for await (const source of reception.sessions()) {
-          assert.throws(() => reception.tellEpoch(0n, STARTED), /no stream epoch waits/);
+          assert.throws(() => reception.setEpoch(0n, STARTED), /no stream epoch waits/);
           for await (const block of source.blocks(1000)) {
             starts.push(`${block.startTick} ${formatInstant(block.start, 6).slice(11)}`);
             block.release();

@@ -140,7 +140,7 @@ export interface Reception extends Closable {
   /** Whether the blocks that wait fill most of the ring; never for a capture. */
   isBehind(): boolean;
   /** Gives the time of a tick for a session skipped because its time is unknown; it begins with its next block. */
-  tellEpoch(tick: bigint, time: Instant): { readonly at: Instant; readonly tick: bigint };
+  setEpoch(tick: bigint, time: Instant): { readonly at: Instant; readonly tick: bigint };
 }
 
 /** Packets of a socket or a capture as sources, one per start of the senders' clocks; every packet is counted. */
@@ -191,7 +191,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     async function* sessions(): AsyncGenerator<LiveSource> {
       let lastTick: bigint | undefined;
       let before: Arrived | undefined;
-      let heard = 0;
+      let reportedEpoch = 0;
       for (let first = await nextBlock(); first; first = await nextBlock()) {
         const { session, startTick } = first;
         const epochKnown: KnownEpoch | undefined =
@@ -220,8 +220,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           if (known?.from === 'operator') before = { tick: block.startTick, unixNs: block.arrivedUnixNs };
         };
         note(first);
-        if (session > heard) settings.onEvent?.({ kind: 'session', session, startTick });
-        heard = session;
+        if (session > reportedEpoch) settings.onEvent?.({ kind: 'session', session, startTick });
+        reportedEpoch = session;
         const next = async (): Promise<ArrivedBlock | undefined> => {
           const block = await nextOf(session);
           if (block) note(block);
@@ -256,7 +256,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       stop: () => {
         arrivals.stop();
       },
-      tellEpoch: (tick, time) => {
+      setEpoch: (tick, time) => {
         if (!waiting) {
           return refuse(
             'epoch',

@@ -54,7 +54,7 @@ describe('antennas by their own power', async () => {
     assert.deepEqual(health(book), ['good good', 'good good', 'weak weak', 'good good', 'good flagged']);
   });
 
-  it('tell their mean power in dB, and how much of it came', () => {
+  it('give their mean power in dB, and how much of it was received', () => {
     const book = new AntennaBook(telescope, channels);
     const present = book.integration(integration([100, 100, 100, 100, 100], 75), 100);
     assert.equal(present, 0.75);

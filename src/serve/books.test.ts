@@ -40,7 +40,7 @@ const account = (
 };
 
 describe('senders', () => {
-  it('tells loss over a second, a minute and the run, and who answers for it', () => {
+  it('reports loss over a second, a minute and the run, and its cause', () => {
     const book = new SendersBook(rational(1_000_000n));
     // board 1 loses everything in the last of 100 seconds, board 0 nothing
     for (let second = 0; second <= 100; second++)

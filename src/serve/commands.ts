@@ -33,7 +33,7 @@ export interface Helm {
 /** What may be steered in the receiver, for packets. */
 export interface Receiver {
   /** Sets the time of a tick of the senders; refused if it is already known. */
-  readonly tellEpoch?: (tick: bigint, time: Instant) => From;
+  readonly setEpoch?: (tick: bigint, time: Instant) => From;
   /** For a simulated sky: its losses. */
   readonly losses?: LossControl;
   /** Captures raw packets into a file; returns its name once the file grows. */
@@ -165,10 +165,10 @@ export class Commands {
 
   /** For senders that restarted without a known time: their data are kept from the next block on. */
   private epoch({ tick, time }: z.infer<typeof schemas.epoch>, who: string): Steered {
-    const tell =
-      this.bridge.receiver?.tellEpoch ??
+    const set =
+      this.bridge.receiver?.setEpoch ??
       refuse('epoch', 'no packets are received', 'only packets have ticks (source.listen)');
-    const since = tell(BigInt(tick), parseInstant(time, 'epoch.time'));
+    const since = set(BigInt(tick), parseInstant(time, 'epoch.time'));
     return this.answer(since, who, `tick ${String(tick)} of the senders was at ${time}`);
   }
 

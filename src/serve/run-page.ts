@@ -106,7 +106,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     journal: typeof out === 'string' ? join(folder, 'journal.jsonl') : undefined,
     receiver: {
       losses,
-      ...(input.tellEpoch && { tellEpoch: input.tellEpoch }),
+      ...(input.setEpoch && { setEpoch: input.setEpoch }),
       ...(input.listening && { capture: openCapture(input.listening, folder) }),
     },
     facts: {

@@ -27,7 +27,7 @@ const lostOfAll = (account: ReceiveAccount): number[] =>
 
 export class SendersBook {
   private readonly snapshots: Snapshot[] = [];
-  private readonly heardAtS: number[] = [];
+  private readonly receivedAtS: number[] = [];
   private readonly lateness = LATENESS_MS.map(() => 0);
   private errors: number[] = [];
 
@@ -42,7 +42,7 @@ export class SendersBook {
     const before = this.snapshots.at(-1);
     account.senders.forEach(({ outcomes }, n) => {
       const old = before?.account.senders[n].outcomes.placed ?? -1;
-      if (outcomes.placed !== old) this.heardAtS[n] = unixS;
+      if (outcomes.placed !== old) this.receivedAtS[n] = unixS;
     });
     this.snapshots.push({ unixS, account });
     while (this.snapshots.length > 1 && unixS - this.snapshots[0].unixS > MINUTE_S + 1)
@@ -94,7 +94,7 @@ export class SendersBook {
   silentS(n: number): number {
     if (this.from === 'capture') return 0;
     const last = this.snapshots.at(-1);
-    return last ? last.unixS - (this.heardAtS[n] ?? this.snapshots[0].unixS) : 0;
+    return last ? last.unixS - (this.receivedAtS[n] ?? this.snapshots[0].unixS) : 0;
   }
 
   view(): SendersView | undefined {

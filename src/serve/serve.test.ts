@@ -219,7 +219,7 @@ describe('what is asked', () => {
     }
     assert.equal(await codeOf({ path: '/api/v1/status' }), 200);
   });
-  it('tells a new subscriber what is known at once', async () => {
+  it('sends a new subscriber what is known at once', async () => {
     const socket = await opened({});
     assert.ok(typeof socket !== 'number');
     const said = new Promise<string>((resolve) =>

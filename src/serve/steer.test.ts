@@ -37,7 +37,7 @@ before(async () => {
     say: () => undefined,
     facts: { description: 'a test', backend: 'none', version: '0', isLive: true, folder },
     receiver: {
-      tellEpoch: (tick, time) => {
+      setEpoch: (tick, time) => {
         given.push({ tick, time });
         return { at: instant(1_781_000_000), tick: 77n };
       },

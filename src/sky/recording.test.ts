@@ -296,7 +296,7 @@ describe('quantising', () => {
     assert.deepEqual([...real], [1, -5, -127]);
   });
 
-  it('tells how much was clipped', async () => {
+  it('reports how much was clipped', async () => {
     const gains = { logAmplitudeRms: 1.5 };
     const telescope = telescopeAt(Array.from({ length: 12 }, () => [0, 0, 0] as const));
     const plan = planWith({ telescope, type: 'ci8', systemFluxJy: 1, gains, dropFraction: 0.3 });

@@ -186,7 +186,7 @@ describe('powers', () => {
 });
 
 describe('gains', () => {
-  it('are those trueGains tells, at every frequency', async () => {
+  it('are those that trueGains gives, at every frequency', async () => {
     const telescope = telescopeAt(
       [
         [0, 0, 0],

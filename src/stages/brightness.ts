@@ -114,8 +114,10 @@ export function meanPowers(looks: readonly SharedLook[], kinds: readonly Element
     const sum = { xx: 0, yy: 0, xyRe: 0, xyIm: 0 };
     for (const { axes, followedEnu, frequencyHz, weights } of looks) {
       const direction = alongAxes(axes, l, m, n);
-      const heard = kinds.map((beam) => beam.voltage(frequencyHz, direction, towardsOf(beam, followedEnu)));
-      powersOfPairs(heard, weights, sum);
+      const voltages = kinds.map((beam) =>
+        beam.voltage(frequencyHz, direction, towardsOf(beam, followedEnu)),
+      );
+      powersOfPairs(voltages, weights, sum);
     }
     return { xx: sum.xx / total, yy: sum.yy / total, xyRe: sum.xyRe / total, xyIm: sum.xyIm / total };
   };

@@ -59,7 +59,7 @@ describe('channels of a recording', () => {
     assert.equal(blockOf('ci8', 1000, 2 ** 20), 8 * 2 ** 20);
   });
 
-  it('stay floats where the recording is of floats, whose level nothing tells', () => {
+  it('stay floats where the recording is of floats, whose level is unknown', () => {
     assert.equal(nominalSpectra(recording({ type: 'f32', bits: 2 })), 'cf32');
     assert.equal(nominalSpectra(recording({ type: 'cf32' })), 'cf32');
     assert.equal(nominalSpectra(recording({ type: 'ci16' })), 'ci8');

@@ -90,12 +90,12 @@ export function diffuseVisibilities(
   const kinds = products === 'all' ? crossed : parallel.slice(0, polarisations);
   const sums = new Float64Array(2 * frequenciesHz.length * baselines * kinds.length);
   // [X, Y, and the part of X correlated with Y][s][cell] complex
-  const heard = new Float64Array(2 * 3 * stations * TOGETHER);
+  const responses = new Float64Array(2 * 3 * stations * TOGETHER);
   frequenciesHz.forEach((frequencyHz, c) => {
     for (let first = 0; first < components.length; first += TOGETHER) {
       const cells = components.slice(first, first + TOGETHER);
       cells.forEach((cell, q) => {
-        fillHeard(heard, cell, q, stationsM, frequencyHz, c, polarisations);
+        fillResponses(responses, cell, q, stationsM, frequencyHz, c, polarisations);
       });
       for (const [k, [p, q]] of kinds.entries()) {
         const place = (kind: number, s: number): number => 2 * (kind * stations + s) * TOGETHER;
@@ -103,7 +103,7 @@ export function diffuseVisibilities(
           for (let j = 0; j <= i; j++, b++) {
             if (modelled[b] === 0) continue;
             const at = 2 * ((c * baselines + b) * kinds.length + k);
-            addProduct(sums, at, heard, place(p, i), place(q, j), cells.length);
+            addProduct(sums, at, responses, place(p, i), place(q, j), cells.length);
           }
       }
     }
@@ -111,8 +111,8 @@ export function diffuseVisibilities(
   return sums;
 }
 
-function fillHeard(
-  heard: Float64Array,
+function fillResponses(
+  responses: Float64Array,
   { directionEnu, fluxJy, beam = 1, stationBeams, fractionU = 0 }: ModelComponent,
   q: number,
   stationsM: readonly Vector3[],
@@ -129,12 +129,12 @@ function fillHeard(
       const re = typeof own === 'number' ? own : (p === 0 ? own.x : own.y)[c];
       const im = typeof own === 'number' ? 0 : ((p === 0 ? own.xIm : own.yIm)?.[c] ?? 0);
       const at = 2 * ((p * stationsM.length + s) * TOGETHER + q);
-      heard[at] = re * cos - im * sin;
-      heard[at + 1] = re * sin + im * cos;
+      responses[at] = re * cos - im * sin;
+      responses[at + 1] = re * sin + im * cos;
       if (p > 0) continue;
       const alike = 2 * ((2 * stationsM.length + s) * TOGETHER + q);
-      heard[alike] = fractionU * heard[at];
-      heard[alike + 1] = fractionU * heard[at + 1];
+      responses[alike] = fractionU * responses[at];
+      responses[alike + 1] = fractionU * responses[at + 1];
     }
   }
 }
@@ -143,7 +143,7 @@ function fillHeard(
 function addProduct(
   sums: Float64Array,
   at: number,
-  heard: Float64Array,
+  responses: Float64Array,
   x: number,
   y: number,
   count: number,
@@ -151,10 +151,10 @@ function addProduct(
   let re = 0;
   let im = 0;
   for (let k = 0; k < 2 * count; k += 2) {
-    const a = heard[x + k];
-    const b = heard[x + k + 1];
-    const c = heard[y + k];
-    const d = heard[y + k + 1];
+    const a = responses[x + k];
+    const b = responses[x + k + 1];
+    const c = responses[y + k];
+    const d = responses[y + k + 1];
     re += a * c + b * d;
     im += b * c - a * d;
   }

@@ -295,7 +295,7 @@ describe('a block held while the next is made', { skip: 'what' in library ? libr
     await closers.close();
   });
 
-  it('tells what native code refuses', async () => {
+  it('reports what native code refuses', async () => {
     const [first, second] = givenBlocks();
     const closers = new Closers();
     const { cpu, stage, blocks } = await prepare(closers);

@@ -133,7 +133,7 @@ async function firstPowers(source: VoltageSource): Promise<FirstPowers> {
   let looked = 0;
   for await (const block of source.blocks(most)) {
     try {
-      const from = counts.some((count) => count > 0) ? 0 : firstHeard(block);
+      const from = counts.some((count) => count > 0) ? 0 : firstWithSignal(block);
       if (from < block.samples) addPowers(block, from, sums, counts);
       if (looked === silentSamples) silentSamples += from;
       looked += block.samples;
@@ -146,7 +146,7 @@ async function firstPowers(source: VoltageSource): Promise<FirstPowers> {
 }
 
 /** The first sample that is not 0 in every input. */
-function firstHeard({ voltages, inputs, samples, type }: VoltageBlock): number {
+function firstWithSignal({ voltages, inputs, samples, type }: VoltageBlock): number {
   const row = samples * elementsPerVoltage(type);
   let first = row;
   for (let a = 0; a < inputs && first > 0; a++) {

@@ -9,7 +9,7 @@ import { skyFrame } from '../sky/frame.js';
 import { fixedSource } from '../sky/source.js';
 import { modelComponents } from './calibrate.js';
 
-it('a Gaussian lies on the sky as its position angle says, and long baselines along it see less', () => {
+it('a Gaussian is on the sky at its position angle, and long baselines along it see less', () => {
   const frame = skyFrame(trio.site, instant(1_770_000_000));
   const point = fixedSource({ name: 'g', position: frame.zenith, fluxJy: 10 });
   const shape = { majorDeg: 6, minorDeg: 3, positionAngleDeg: 90 };

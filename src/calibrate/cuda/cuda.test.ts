@@ -126,7 +126,7 @@ function sizes(): void {
     const batch = await agree(20, 3, { kind: 'until', tolerance: 1e-15, most: 7 });
     assert.deepEqual([...batch.iterationsRun], [7, 7, 7]);
   });
-  it('finer than float32 can tell', async () => {
+  it('finer than float32 resolves', async () => {
     const batch = await agree(40, 4, until(1e-10));
     for (const change of batch.lastChange) assert.ok(change < 1e-10, `${change}`);
   });

@@ -311,7 +311,7 @@ export function fullCases(
       };
       await both({ seed: 4, stations: 5, channels: 1 }, { kind: 'fixed', count: 12 }, change);
     });
-    it('a finer tolerance than float32 can tell', async () => {
+    it('a finer tolerance than float32 resolves', async () => {
       const batch = await both(
         { seed: 5, stations: 20, channels: 1, noiseJy: 0.1 },
         { kind: 'until', tolerance: 1e-11, most: 1000 },

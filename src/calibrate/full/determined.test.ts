@@ -62,7 +62,7 @@ function rankOf(stations: number, pairs: Pairs, form: ModelForm): number {
 
 describe('what pairs determine', () => {
   for (const [name, { stations, pairs }] of Object.entries(graphs))
-    it(`${name}: refused where the pairs tell less than all but what stations share`, () => {
+    it(`${name}: refused where the pairs determine less than all but what stations share`, () => {
       const used = new Set(pairs.map(([i, j]) => baselineIndex(i, j)));
       const loops = loopsOf(stations, (b) => used.has(b));
       assert.equal(loops.stations, stations);

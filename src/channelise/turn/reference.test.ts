@@ -37,7 +37,7 @@ it('channels that are there already are turned by −f·d, and by the phase at t
   );
 });
 
-it('runs end where a piece of any input begins, and tell delays and turns at the middle of their first spectrum', () => {
+it('runs end where a piece of any input begins, and give delays and phases at the middle of their first spectrum', () => {
   const delayModel = delayModels(2, Float64Array.of(0, 7));
   delayModel.load(0, { ...still, delayS: 3, delayRate: 0.5 });
   delayModel.load(0, { ...still, fromTick: 14n, delayS: 1, phaseRad: 3 * Math.PI, phaseRateRadS: Math.PI });

@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import {
   connectQueue,
-  hearHealth,
+  receiveHealth,
   openServerWarning,
   steerAll,
   type Health,
@@ -32,10 +32,10 @@ export async function run(name: string, options: NightOptions): Promise<void> {
       return;
     }
     if (options.steer === undefined) {
-      const machines = await hearHealth(queue, name);
+      const machines = await receiveHealth(queue, name);
       terminal.result(
         { night: name, machines },
-        machines.length === 0 ? [`no machine of ${name} was heard`] : table(HEAD, machines.map(rowOf)),
+        machines.length === 0 ? [`no machine of ${name} was found`] : table(HEAD, machines.map(rowOf)),
       );
       return;
     }
@@ -71,7 +71,7 @@ async function steer(
   }
   const who =
     machines?.split(',').map((one) => one.trim()) ??
-    (await hearHealth(queue, night)).map(({ machine }) => machine);
+    (await receiveHealth(queue, night)).map(({ machine }) => machine);
   return steerAll(queue, night, {
     command: parts[1],
     body: body as Record<string, unknown>,

@@ -9,8 +9,8 @@ import {
   connectQueue,
   openServerWarning,
   Proofs,
-  tellHealth,
-  tellImage,
+  publishHealth,
+  publishImage,
   type Book,
   type Health,
 } from '../../farm/index.js';
@@ -39,7 +39,7 @@ export async function joinMachines(
   const warning = openServerWarning(queue);
   if (warning !== undefined) say(warning);
   const proofs = new Proofs(page.token);
-  const silence = tellHealth(queue, night, () => healthOf(machine, page));
+  const silence = publishHealth(queue, night, () => healthOf(machine, page));
   const release = answerSteering(queue, night, machine, {
     proofs,
     rehearse: (command, body) => page.command(command, body, 'all machines', 'rehearse'),
@@ -61,7 +61,7 @@ export async function joinMachines(
   const close = answerBook(queue, night, book, proofs);
   const adoption = adoptNight(queue, night, machine, page, proofs, say);
   page.onPart(machine, (part, start) => {
-    if (!page.steered() || adoption.holdsAt(start)) tellImage(queue, night, machine, part);
+    if (!page.steered() || adoption.holdsAt(start)) publishImage(queue, night, machine, part);
   });
   say(`machine ${machine} of ${night}, at ${access.server}`);
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CorellaError } from '../../core/errors.js';
 import { PartlyDone } from '../report/outcome.js';
-import { tellOutcome } from './outcome.js';
+import { reportCame } from './outcome.js';
 
 const nothing = { integrations: 0, images: 0, pictures: 0, files: [], unwrittenIntegrations: 0 };
 const files = { out: 'night.uvh5', picture: 'live.png' };
@@ -10,9 +10,9 @@ const pictures = { image: 1, picture: 'live.png' };
 
 describe('how a night ended', () => {
   const printed: string[] = [];
-  const end = (came: Partial<Parameters<typeof tellOutcome>[0]>, asked = files, stopped = false): void => {
+  const end = (came: Partial<Parameters<typeof reportCame>[0]>, asked = files, stopped = false): void => {
     printed.length = 0;
-    tellOutcome({ ...nothing, ...came }, asked, stopped, (line) => printed.push(line));
+    reportCame({ ...nothing, ...came }, asked, stopped, (line) => printed.push(line));
   };
 
   it('well, where what was asked for is there', () => {

@@ -22,7 +22,7 @@ export function reportOutcome(
   const out = products.flatMap((one) => ('visibilities' in one ? [one.visibilities] : [])).at(0);
   const images = products.find((one) => 'images' in one);
   const picture = images?.images ?? undefined;
-  tellOutcome(
+  reportCame(
     summary,
     {
       out: out ?? undefined,
@@ -37,7 +37,7 @@ export function reportOutcome(
 }
 
 /** `stopped`: a user ended the run, by a signal or on the page; then no data is not an error. */
-export function tellOutcome(
+export function reportCame(
   came: Came,
   { out, image, picture }: Asked,
   stopped: boolean,

@@ -76,7 +76,7 @@ describe('presence bits', () => {
     }
   });
 
-  it('refuse what lies outside, and memory of another size', () => {
+  it('refuse what is outside, and memory of another size', () => {
     const presence = emptyPresence(1, 1, 10);
     assert.throws(() => {
       markSlots(presence, 0, 5, 11, 'present');

@@ -41,31 +41,31 @@ const subjectOf = (observation: string, machine = '*'): string =>
   `corella.${subjectWord(observation)}.health.${machine === '*' ? '*' : subjectWord(machine)}`;
 
 /** Publishes it every second; returns the function that stops it. The observation continues without a server. */
-export function tellHealth(queue: Queue, observation: string, health: () => Health): () => void {
-  const tell = (): void => {
+export function publishHealth(queue: Queue, observation: string, health: () => Health): () => void {
+  const report = (): void => {
     if (!queue.isUp()) return;
     const now = health();
     queue.connection.publish(subjectOf(observation, now.machine), JSON.stringify(now));
   };
-  tell();
-  const timer = setInterval(tell, EVERY_MS);
+  report();
+  const timer = setInterval(report, EVERY_MS);
   return () => {
     clearInterval(timer);
   };
 }
 
 /** The latest message from every machine that publishes within a while. */
-export async function hearHealth({ connection }: Queue, observation: string): Promise<Health[]> {
-  const heard = new Map<string, Health>();
+export async function receiveHealth({ connection }: Queue, observation: string): Promise<Health[]> {
+  const latest = new Map<string, Health>();
   const subscription = connection.subscribe(subjectOf(observation), {
     callback: (_, message) => {
       const checked = healthSchema.safeParse(jsonOf(message));
-      if (checked.success) heard.set(checked.data.machine, checked.data);
+      if (checked.success) latest.set(checked.data.machine, checked.data);
     },
   });
   await sleep(2500);
   subscription.unsubscribe();
-  return [...heard.values()].sort(
+  return [...latest.values()].sort(
     (x, y) => (x.bandHz?.[0] ?? 0) - (y.bandHz?.[0] ?? 0) || x.machine.localeCompare(y.machine),
   );
 }

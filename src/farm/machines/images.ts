@@ -23,7 +23,7 @@ const healthSubject = (observation: string): string => `corella.${subjectWord(ob
 const bookSubject = (observation: string): string => `corella.${subjectWord(observation)}.book`;
 
 /** Publishes an image; it is not kept if the server is away. */
-export function tellImage(queue: Queue, observation: string, machine: string, bytes: Uint8Array): void {
+export function publishImage(queue: Queue, observation: string, machine: string, bytes: Uint8Array): void {
   const { connection } = queue;
   if (!queue.isUp()) return;
   const id = randomUUID();

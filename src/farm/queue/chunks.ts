@@ -49,7 +49,7 @@ export async function sendFailed(
   head.set(FAILED, failed.job);
   const bytes = new TextEncoder().encode(JSON.stringify(failed));
   await insist(
-    'telling a failure',
+    'reporting a failure',
     () => queue.js.publish(resultSubject(plan), bytes, { headers: head }),
     retry,
   );

@@ -42,7 +42,7 @@ export interface RetrySettings {
 const REQUEST_MS = 5000;
 const AGAIN_MS = 250;
 /** A lasting failure is reported again after this time. */
-const TELL_AGAIN_MS = 30_000;
+const REPORT_AGAIN_MS = 30_000;
 
 /** Resolves after this time, or at one of these signals. */
 export const sleep = (ms: number, ...stops: readonly (AbortSignal | undefined)[]): Promise<void> =>
@@ -198,7 +198,7 @@ export async function insist<Result>(
   call: () => Promise<Result>,
   { stop, onTrouble, givesUp }: RetrySettings = {},
 ): Promise<Result> {
-  let toldMs = -Infinity;
+  let reportedMs = -Infinity;
   for (;;) {
     stop?.throwIfAborted();
     try {
@@ -211,8 +211,8 @@ export async function insist<Result>(
           `${messageOf(error)}; given up`,
           'start the server (nats-server -js), or correct --server',
         );
-      if (performance.now() - toldMs > TELL_AGAIN_MS) {
-        toldMs = performance.now();
+      if (performance.now() - reportedMs > REPORT_AGAIN_MS) {
+        reportedMs = performance.now();
         onTrouble?.(`${what}: ${messageOf(error)}; trying on`);
       }
       await sleep(AGAIN_MS, stop);

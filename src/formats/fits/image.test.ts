@@ -87,7 +87,7 @@ describe('FITS images', () => {
     }
   });
 
-  it('are refused where channels lie unevenly, which their axis could not tell', async () => {
+  it('are refused where channels are spaced unevenly, which their axis could not state', async () => {
     const three = {
       ...image(),
       image: imageCPML(new Float64Array(3 * 4 * PIXELS ** 2), 3, 4, PIXELS),

@@ -9,7 +9,7 @@ interface FitsPlanes extends Closable {
   readonly height: number;
   /** Names and lengths of the axes beyond the first two, slowest first. */
   readonly axes: readonly { readonly name: string; readonly size: number }[];
-  /** plane : [row][column] as stored, one for each index of the other axes. */
+  /** plane : [row][column] as in the file, one for each index of the other axes. */
   planes(): AsyncIterable<Float64Array>;
 }
 

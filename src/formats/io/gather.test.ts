@@ -17,7 +17,7 @@ const shape: GatherShape = {
 };
 
 describe('gathering rows', () => {
-  it('keeps every value as stored, flagged ones too, and sums the good alone', () => {
+  it('keeps every value unchanged, flagged ones too, and sums the good alone', () => {
     const rows = gather(shape);
     // The pair (0, 1) is our (1, 0) reversed: V₁₀[p₂][p₁] = conj(V₀₁[p₁][p₂]) and r₁ − r₀ = −(r₀ − r₁).
     rows.row(0, 1, { uvwM: [1, -2, 3] });

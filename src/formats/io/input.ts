@@ -63,7 +63,7 @@ async function refuseOutside(path: string, folders: readonly string[]): Promise<
   if (!isInside)
     refuse(
       path,
-      `lies outside ${folders.join(', ')}, where this process may read`,
+      `is outside ${folders.join(', ')}, where this process may read`,
       'put it there, or start the worker with another --root',
     );
 }

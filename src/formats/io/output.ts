@@ -245,7 +245,7 @@ async function openPending(path: string): Promise<PendingFile> {
     },
     writeAt: async (position, bytes) => {
       if (position < 0 || position > sizeBytes) {
-        throw new Error(`${path}: byte ${position} lies outside what was written`);
+        throw new Error(`${path}: byte ${position} is outside what was written`);
       }
       sizeBytes = Math.max(sizeBytes, position + bytes.length);
       await put(bytes, position);

@@ -157,7 +157,7 @@ describe('PSRDADA', () => {
     ]);
   });
 
-  it('tells a file that holds less than its header promises', async () => {
+  it('reports a file that holds less than its header states', async () => {
     // Four bytes per sample, 600 samples present: 2400 bytes.
     const early = async (...more: string[]) => {
       const { recording, gaps } = await readWhole(dada, encodeDada({ ...sample, more, offsetBytes: 8000 }));

@@ -191,7 +191,7 @@ describe('real recordings', { skip }, () => {
     'eda2_correlation_burst_204_20211211_14373_0.hdf5',
     'aavs2_correlation_burst_204_20230823_21356_0.hdf5',
   ]) {
-    it(`${name.split('_')[0]} hears the Sun where it stood, and not its mirror image`, async () => {
+    it(`${name.split('_')[0]} receives the Sun where it stood, and not its mirror image`, async () => {
       const { file, all } = await correlated(`ska-low/${name}`);
       const [one] = all;
       assert.deepEqual([one.stations, one.channels, all.length], [256, 1, 1]);

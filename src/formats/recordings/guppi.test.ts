@@ -129,7 +129,7 @@ describe('GUPPI RAW', () => {
     );
   });
 
-  it('tells what blocks that nothing counts were taken for, and refuses counts of nothing known', async () => {
+  it('reports what blocks without a count were assumed to be, and refuses counts of nothing known', async () => {
     const without = (key: string, blocks: readonly number[]): Buffer =>
       Buffer.from(
         encodeGuppi({ ...sample, overlap: 0, blocks })

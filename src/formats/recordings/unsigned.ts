@@ -8,7 +8,7 @@ export type StreamType = VoltageType | keyof typeof unsigned;
 
 export const isUnsigned = (type: StreamType): type is keyof typeof unsigned => type in unsigned;
 
-/** The same types as stored here. */
+/** The same types as they are in memory. */
 export const signedType = (type: StreamType): VoltageType => (isUnsigned(type) ? unsigned[type] : type);
 
 /** 128 becomes 0: the highest bit is inverted. */

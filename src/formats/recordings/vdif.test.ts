@@ -111,7 +111,7 @@ describe('VDIF', () => {
     );
   });
 
-  it('tells a rate that one second’s end alone tells, and refuses numbers that speak against it', async () => {
+  it('finds a rate that only the end of one second gives, and refuses numbers that contradict it', async () => {
     const silent = { ...plain, threads: [0], extension: 0, framesPerSecond: 10, firstFrame: 5 } as const;
     // The last frame before the only end of a second is lost, so ten frames cannot be distinguished from nine.
     const once = {

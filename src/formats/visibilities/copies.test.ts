@@ -90,7 +90,7 @@ describe('copies of visibilities', () => {
     await bare.close();
   });
 
-  it('of data of ours say that X lies east and that they are uncalibrated, and number from the first', async () => {
+  it('of data of ours state that X points east and that they are uncalibrated, and number from the first', async () => {
     for (const name of ['own.uvh5', 'own.uvfits']) {
       const { file } = await read(await write(name, plain, [integration(0)]));
       assert.deepEqual([file.header.xOrientation, file.header.units], ['east', 'uncalib']);

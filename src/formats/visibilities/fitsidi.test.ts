@@ -110,7 +110,7 @@ describe('real FITS-IDI', () => {
       ? 'CORELLA_TEST_DATA names no folder with fitsidi/'
       : false;
 
-  it('LWA1 hears Cas A and Cyg A where they stood, and not their mirror images', { skip }, async () => {
+  it('LWA1 receives Cas A and Cyg A where they stood, and not their mirror images', { skip }, async () => {
     const { file, all } = await readAll(path);
     const [one] = all;
     const { stations, site } = file.telescope;

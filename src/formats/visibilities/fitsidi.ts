@@ -132,7 +132,7 @@ async function readSources(file: InputFile, unit: FitsUnit): Promise<ReadonlyMap
   return new Map(
     ids.map((id, row) => {
       if (!(Math.abs(ra[row]) <= 360 && Math.abs(dec[row]) <= 90))
-        refuse(where, `row ${row} lies at ${ra[row]}°, ${dec[row]}°`, 'it is damaged: copy it again');
+        refuse(where, `row ${row} is at ${ra[row]}°, ${dec[row]}°`, 'it is damaged: copy it again');
       return [id, { name: names[row], position: { raDeg: ra[row], decDeg: dec[row] } }];
     }),
   );

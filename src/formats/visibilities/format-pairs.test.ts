@@ -93,7 +93,7 @@ function stoppedMeans(one: Integration, { frequenciesHz }: VisibilityHeader): Fl
   }
   return turned;
 }
-const storedOf = (one: Integration) => one.passThrough ?? assert.fail('nothing is kept as stored');
+const storedOf = (one: Integration) => one.passThrough ?? assert.fail('there is no pass-through data');
 
 let copies = 0;
 const copied = ({ file, all }: Read, format: string): Promise<Read> =>

@@ -132,7 +132,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
       channelSpacingHz: CHANNEL_SPACING_HZ,
       pair,
       pairFrom: storedPair ? 'options' : 'station name',
-      // XX, XY, YX, YY of the pairs (0, 0) and (0, 1), as stored.
+      // XX, XY, YX, YY of the pairs (0, 0) and (0, 1), as in the file.
       firstValues: [...data.box([0, 0, 0, 0], [1, 1, Math.min(2, baselines), 4])],
     },
     header: {

@@ -115,7 +115,7 @@ describe('the sky in files, against ERFA', () => {
     });
   }
 
-  it('UVH5 tells UT1, sidereal time at midnight and the date as UVFITS does', async () => {
+  it('UVH5 gives UT1, sidereal time at midnight and the date as UVFITS does', async () => {
     const [row] = rows;
     const hdf5 = await openHdf5(await written(row, createUvh5));
     const fits = await openInput(await written(row, createUvfits));

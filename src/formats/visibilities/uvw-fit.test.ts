@@ -52,14 +52,14 @@ const rowsOf = (sign: 1 | -1): UvwRow[] => {
 describe('uvw beside places', () => {
   const at = { middle, stoppedAt };
 
-  it('tell which way they run', () => {
+  it('show which way they run', () => {
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(1) }), { sign: 1, assumed: [] });
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(-1) }), { sign: -1, assumed: [] });
     const checked = checkUvw('a file', wide, { ...at, rows: rowsOf(-1), usual: 1 });
     assert.match(String(checked.assumed), /have the opposite sign of its format's definition/);
   });
 
-  it('say nothing where nothing tells: autocorrelations, a few metres; uvw of zero are refused', () => {
+  it('report nothing where the sign is unknown: autocorrelations, a few metres; uvw of zero are refused', () => {
     const none = { sign: 1, assumed: [] };
     const zero: UvwRow[] = [
       { s1: 0, s2: 0, uvwM: [1, 2, 3] },

@@ -49,7 +49,7 @@ describe('blocks of rows', () => {
     assert.equal(joined[0].weights.length, 6);
   });
 
-  it('tell the range of |w| in wavelengths', () => {
+  it('give the range of |w| in wavelengths', () => {
     const uvwM = uvwR(Float64Array.of(9, 9, -4, 0, 0, 2), 2);
     const frequenciesHz = Float64Array.of(299_792_458, 3 * 299_792_458);
     assert.deepEqual(boundsOf([{ uvwM, frequenciesHz }]), {

@@ -92,7 +92,7 @@ export function liftOf(kernel: Kernel, oversampling: number): number {
 
 /**
  * The W taps as polynomials of t = 2f − 1, where f in [0, 1] is the distance from k − W/2 up to the first cell:
- * tap j lies at x = −W/2 + f + j.
+ * tap j is at x = −W/2 + f + j.
  */
 export interface Taps {
   readonly degree: number;

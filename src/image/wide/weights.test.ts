@@ -60,7 +60,7 @@ describe('imaging weights', () => {
     ]);
   });
 
-  it('Briggs lies between', () => {
+  it('Briggs is between', () => {
     // Σ W² / Σ w = (16 + 36 + 25)/15; f² = (5·10^−R)² over that
     for (const robustness of [-2, 0, 1]) {
       const f2 = (5 * 10 ** -robustness) ** 2 / (77 / 15);
@@ -75,7 +75,7 @@ describe('imaging weights', () => {
     }
   });
 
-  it('smaller cells tell visibilities apart', () => {
+  it('smaller cells distinguish visibilities', () => {
     // cells of 1/16: (35, 65), (36, 70), (52, 98), (55, 105) and one more
     assertNear(weightsFor({ kind: 'uniform', padding: 16 }, rows), [1, 1, 1, 1, 1, 0]);
   });

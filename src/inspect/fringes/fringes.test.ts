@@ -153,7 +153,7 @@ describe('fringes', () => {
     }
   });
 
-  it('tell the baseline of two dishes within its error, through the beam and with cables of unknown length', () => {
+  it('find the baseline of two dishes within its error, through the beam and with cables of unknown length', () => {
     let [pulls, worst] = [0, 0];
     for (let seed = 1; seed <= 5; seed++) {
       const { baselines, closures } = scanned({

@@ -39,7 +39,7 @@ describe('the flagger on a card of paper', () => {
     await backend.close();
   });
 
-  it('zeros, and tells of it, in one stream: whoever reads the block afterwards waits for that', async () => {
+  it('zeros, and reports it, in one stream: whoever reads the block afterwards waits for that', async () => {
     const { backend } = await openPaper('hopper');
     const seen: [string, Stream][] = [];
     const seeing =

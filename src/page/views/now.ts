@@ -28,7 +28,7 @@ const FOLLOW_MS = 5000;
 
 class Now extends View {
   private live: Numbers<SkyHead> | undefined;
-  private heardAtMs = 0;
+  private receivedAtMs = 0;
   /** An earlier image of the run, or a re-image, shown instead of the current one. */
   private then: Numbers<SkyHead> | undefined;
   /** Slider position in seconds since 1970; undefined for the current image. */
@@ -45,7 +45,7 @@ class Now extends View {
   protected override begin(): void {
     this.hear('sky', (numbers) => {
       this.live = numbers;
-      this.heardAtMs = performance.now();
+      this.receivedAtMs = performance.now();
     });
     this.hear('status', (status) => (this.status = status));
     void this.list();
@@ -144,7 +144,7 @@ class Now extends View {
   }
 
   private get ageS(): number {
-    return this.live ? this.live.head.ageS + (performance.now() - this.heardAtMs) / 1000 : NaN;
+    return this.live ? this.live.head.ageS + (performance.now() - this.receivedAtMs) / 1000 : NaN;
   }
 
   private age() {

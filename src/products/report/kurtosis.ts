@@ -95,7 +95,7 @@ export interface RunInterference {
   readonly lines: readonly Line[];
   readonly facts: { readonly interference?: readonly object[] };
 }
-/** `told`: for each epoch; undefined if nothing was tested. */
+/** `epochs`: for each epoch; undefined if nothing was tested. */
 export function runInterference(
   epochs: readonly FlaggedSpectra[] | undefined,
   spectrumRateHz: number,

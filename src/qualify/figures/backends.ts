@@ -15,7 +15,7 @@ export const backendsFigure: Figure = {
   name: 'backends',
   title: 'This backend beside the reference',
   about:
-    'Random data through the kernels of this backend and of the slow, plain reference: correlation must be the same bit for bit; 8-bit spectra may differ by one level where a value lies on the edge of two; gains and float spectra by rounding alone.',
+    'Random data through the kernels of this backend and of the slow, plain reference: correlation must be the same bit for bit; 8-bit spectra may differ by one level where a value is on the edge of two; gains and float spectra by rounding alone.',
   measure: async (rig) => {
     const reference = await openBackend('reference');
     try {

@@ -18,7 +18,7 @@ export const delayFigure: Figure = {
   name: 'delay',
   title: 'Phase, delay and what tracking takes out',
   about:
-    'The same noise reaches several inputs late by known parts of a sample, made in the Fourier plane over the whole stretch. The slope of phase along the band must tell the delay; with the delay given to the channeliser, phases must be flat.',
+    'The same noise reaches several inputs late by known parts of a sample, made in the Fourier domain over the whole block. The slope of phase over the band must give the delay; with the delay given to the channeliser, phases must be flat.',
   measure: async (rig) => {
     const set = lateNoise(rig);
     const options = { channels: CHANNELS, taps: TAPS, outputType: 'cf32' } as const;

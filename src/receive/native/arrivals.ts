@@ -70,7 +70,7 @@ export async function arriveByNative(
           ring.checkTrouble();
           return undefined;
         }
-        await bell.heard();
+        await bell.rung();
       }
     },
     stop: () => {

@@ -183,7 +183,7 @@ CORELLA_EXPORT int32_t corella_sender_pace(char *error, const int32_t *descripto
     for (int64_t n = 0; n < sizes[9]; n++) {
       const int64_t *one = fields + 6 * n;
       turn.fields.push_back({one[0], one[1], one[2], one[3], one[4], one[5]});
-      require(one[3] > 0 && one[0] >= 0 && one[1] <= 8 && one[0] + one[1] <= turn.each, "a field lies outside");
+      require(one[3] > 0 && one[0] >= 0 && one[1] <= 8 && one[0] + one[1] <= turn.each, "a field is outside");
     }
     std::vector<Share> shares;
     for (int64_t n = 0; n < sockets; n++) {

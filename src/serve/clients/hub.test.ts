@@ -73,9 +73,9 @@ describe('the hub', () => {
     let mostWaiting = 0;
     for (let number = 0; number < all; number++) {
       values[1] = number;
-      const heard = new Promise<void>((resolve) => (arrived = resolve));
+      const delivered = new Promise<void>((resolve) => (arrived = resolve));
       hub.publishArray('sky', { shape: [values.length], number }, values);
-      await heard;
+      await delivered;
       mostWaiting = Math.max(mostWaiting, ...sides.map(({ writableLength }) => writableLength));
     }
     assert.equal(received, all);

@@ -13,7 +13,7 @@ const MOST_MINUTES = 2880;
 
 interface Known {
   word: MachineWord;
-  heardUnixS: number;
+  receivedUnixS: number;
   isAway: boolean;
   returns: number;
   channels: number;
@@ -44,18 +44,18 @@ export class MachinesBook {
     else if (known.isAway || isNew)
       this.onChange({
         machine,
-        what: `is back${isNew ? ', started again' : ''}: no word for ${formatSeconds(unixS - known.heardUnixS)}`,
+        what: `is back${isNew ? ', started again' : ''}: no word for ${formatSeconds(unixS - known.receivedUnixS)}`,
       });
     const now: Known = known ?? {
       word,
-      heardUnixS: unixS,
+      receivedUnixS: unixS,
       isAway: false,
       returns: 0,
       channels: 1,
       lives: new Map<number, Map<number, MinuteView>>(),
     };
     if (known && (known.isAway || isNew)) now.returns++;
-    Object.assign(now, { word, heardUnixS: unixS, isAway: false });
+    Object.assign(now, { word, receivedUnixS: unixS, isAway: false });
     this.known.set(machine, now);
     this.keep(machine, startedUnixS, word.minutes);
     const sample = newestSample === undefined ? NaN : Date.parse(newestSample) / 1000;
@@ -84,7 +84,7 @@ export class MachinesBook {
 
   tick(unixS: number): void {
     for (const [machine, known] of this.known) {
-      if (known.isAway || unixS - known.heardUnixS <= AWAY_S) continue;
+      if (known.isAway || unixS - known.receivedUnixS <= AWAY_S) continue;
       known.isAway = true;
       this.onChange({ machine, what: 'has gone: no word from it any more' });
     }
@@ -100,15 +100,15 @@ export class MachinesBook {
 
   rows(unixS: number, troubleOf: (machine: string) => string | undefined): readonly MachineRow[] {
     return [...this.known.values()]
-      .map(({ word, heardUnixS, isAway, returns }): MachineRow => {
+      .map(({ word, receivedUnixS, isAway, returns }): MachineRow => {
         const trouble = troubleOf(word.machine);
         const said: { -readonly [Key in keyof MachineWord]?: MachineWord[Key] } = { ...word };
         delete said.minutes;
         return {
           ...(said as Omit<MachineWord, 'minutes'>),
           returns,
-          silentS: Math.max(0, unixS - heardUnixS),
-          ...(isAway && { awaySinceUnixS: heardUnixS }),
+          silentS: Math.max(0, unixS - receivedUnixS),
+          ...(isAway && { awaySinceUnixS: receivedUnixS }),
           ...(trouble !== undefined && { trouble }),
         };
       })

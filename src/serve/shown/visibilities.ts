@@ -65,7 +65,7 @@ async function showIntegrations(
   let steering: Steering | undefined;
   let [number, images] = [0, 0];
   const refused: string[] = [];
-  const tell = (what: string): void => {
+  const report = (what: string): void => {
     const line = `${basename(file.path)}: ${what}`;
     say(line);
     page.note('corella', line);
@@ -91,7 +91,7 @@ async function showIntegrations(
         refused.push(error.message);
       });
       if (!sky) continue;
-      if (images++ === 0) for (const { text } of outsideField(header, sky.frame, image.field)) tell(text);
+      if (images++ === 0) for (const { text } of outsideField(header, sky.frame, image.field)) report(text);
       page.state.image(sky);
       page.state.keepSpectra(sky);
     }
@@ -99,5 +99,5 @@ async function showIntegrations(
     await stage.close();
   }
   if (refused.length > 0)
-    tell(`no image of ${refused.length} of the integrations; of the first: ${refused[0]}`);
+    report(`no image of ${refused.length} of the integrations; of the first: ${refused[0]}`);
 }

@@ -17,7 +17,7 @@ const close = (found: number, wanted: number, tolerance: number): void => {
 };
 
 describe('beams', () => {
-  it('of dipoles tell X from Y', async () => {
+  it('of dipoles distinguish X from Y', async () => {
     // Due east at 30°: X points at it, so 1 − cos²30° = 1/4 of the power; Y receives all. 0.278 m at 150 MHz is 2πh/λ =
     // 0.8740: sin(0.8740·0.5)/sin(0.8740) = 0.4232/0.7669 = 0.5519, squared 0.3046.
     const [x, y] = await power('mwa-dipole', 150e6, 30, 90);

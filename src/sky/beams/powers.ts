@@ -159,12 +159,12 @@ function powersOfMany(beams: readonly ElementBeam[], { weighting, autos, takesPa
     const sum = { x: [0, 0], y: [0, 0], ownX: 0, ownY: 0, ownRe: 0, ownIm: 0 };
     let [countX, countY, countBoth] = [0, 0, 0];
     const kinds = kindsIn(channel);
-    const heard = kinds.map(({ beam }) =>
+    const received = kinds.map(({ beam }) =>
       beam.voltage(frequencyHz, directionEnu, towardsOf(beam, followedEnu)),
     );
-    const weights = weighting === 'own' ? ownWeights(heard, all) : heard.map(() => ({ re: 1, im: 0 }));
+    const weights = weighting === 'own' ? ownWeights(received, all) : received.map(() => ({ re: 1, im: 0 }));
     for (const [k, { hasX, hasY, hasBoth }] of kinds.entries()) {
-      const [voltages, weight] = [heard[k], weights[k]];
+      const [voltages, weight] = [received[k], weights[k]];
       const times = (v: Complex): Complex => ({
         re: v.re * weight.re - v.im * weight.im,
         im: v.re * weight.im + v.im * weight.re,

@@ -71,19 +71,19 @@ describe("the Earth's orientation", () => {
   });
 
   it('is unknown outside the table: reported once a side, UT1 taken as UTC', () => {
-    const heard: string[] = [];
-    onUnknownOrientation((words) => heard.push(words));
+    const logged: string[] = [];
+    onUnknownOrientation((words) => logged.push(words));
     useEarthOrientation(parseEarthOrientation(FINALS, 'my-finals'));
     for (const text of ['2030-01-01', '2017-01-03', '2016-12-01', '2040-01-01'])
       assert.deepEqual(earthOrientation(parseInstant(text)), { ut1MinusUtcS: 0, poleXRad: 0, poleYRad: 0 });
     assert.deepEqual(
-      heard.map((words) => words.replace(/: UT1.*/, '')),
+      logged.map((words) => words.replace(/: UT1.*/, '')),
       [
         '2030-01-01T00:00:00Z: my-finals ends on 2017-01-02',
         '2016-12-01T00:00:00Z: my-finals begins on 2016-12-29',
       ],
     );
-    assert.match(heard[0], /UT1 is taken as UTC .* up to 14″; give a finals2000A .* eop: FILE$/);
+    assert.match(logged[0], /UT1 is taken as UTC .* up to 14″; give a finals2000A .* eop: FILE$/);
   });
 
   it('refuses what is no such table, has holes, or knows of a leap second that we do not', () => {

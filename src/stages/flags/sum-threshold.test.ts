@@ -84,7 +84,7 @@ describe('backgrounds', () => {
     const [first, second] = robustBackground(values, state, wide, 'along time').subarray(26, 28);
     assert.ok(Number.isNaN(first) && second === 1);
   });
-  it('tell structure from noise', () => {
+  it('distinguish structure from noise', () => {
     // Channels 0, 1, 2, 3, 4 for all times: medians of channels scatter by MAD 1 · 1.4826; of times not at all.
     const steps = Float64Array.from({ length: 15 }, (_, at) => at % 5);
     const { ofChannels, ofTimes } = structureOf(steps, new Uint8Array(15), shape);
@@ -258,7 +258,7 @@ describe('bursts', () => {
       [],
     );
   });
-  it('are found where every other cell is lost, and are separate where a time lies between', () => {
+  it('are found where every other cell is lost, and are separate where a time is between', () => {
     const halves = found((t, c) => t === 5 && c % 2 === 0);
     assert.deepEqual(halves.length, 0, 'of eight channels only neighbours hang together');
     const wide = { times: 16, channels: 128 };
@@ -274,7 +274,7 @@ describe('bursts', () => {
       ],
     );
   });
-  it('tell the dispersion of a pulse that arrives late at low frequencies', () => {
+  it('give the dispersion of a pulse that arrives late at low frequencies', () => {
     // t = 4148.808 s · DM · ν⁻²: over 100 to 107 MHz 0.0525 s a pc/cm³, so 12 s are 228 pc/cm³.
     const lateS = (c: number): number => 4148.808 * 228 * ((100 + c) ** -2 - 107 ** -2);
     const [pulse] = found((t, c) => Math.abs(t - 1 - lateS(c)) <= 1);

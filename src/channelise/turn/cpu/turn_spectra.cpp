@@ -21,7 +21,7 @@ void check(const SpectraLayout &from, const SpectraLayout &to, const Runs &runs)
   require(runs.count >= 1 && runs.edges[0] == 0, "runs must begin with the block");
   for (int64_t r = 0; r < runs.count; r++) require(runs.edges[r + 1] > runs.edges[r], "a run is empty");
   require(runs.edges[runs.count] <= from.capacity && runs.edges[runs.count] <= to.capacity,
-          "a run lies beyond the block");
+          "a run is beyond the block");
 }
 
 void turn(Context &context, const SpectraLayout &from, const SpectraLayout &to, const char *block,

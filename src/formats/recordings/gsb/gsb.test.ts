@@ -49,7 +49,7 @@ describe('GMRT raw dump', () => {
     assert.deepEqual(values[0].slice(22, 28), [0, 0, code(8), code(9), code(10), code(11)]);
   });
 
-  it('tells samples that are missing at its end, and refuses times that fit nothing', async () => {
+  it('reports samples that are missing at its end, and refuses times that fit nothing', async () => {
     const times = ['00 0.000000240', '00 0.251658480', '00 0.503316720'];
     const { recording } = await whole(dump('cut', times, 2));
     assert.deepEqual([recording.samples, recording.endsEarly?.missingSamples], [16, 8]);

@@ -212,7 +212,7 @@ function planSegments(meta: SigmfMeta, frames: number, facts: LayoutFacts): Segm
     if (firstSample < following) {
       refuse(
         where,
-        `core:global_index ${index ?? 0} lies before the end of the capture before it`,
+        `core:global_index ${index ?? 0}is before the end of the capture before it`,
         'captures must follow each other in time',
       );
     }

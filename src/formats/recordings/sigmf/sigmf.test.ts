@@ -320,7 +320,7 @@ describe('SigMF recordings', () => {
       }),
     );
     await refuses(
-      /lies before the end of the capture/,
+      /is before the end of the capture/,
       edited((m) => {
         m.captures.push({ 'core:sample_start': 2, 'core:global_index': 1 });
       }),

@@ -84,7 +84,7 @@ async function take(
 }
 
 describe('the header of a KrakenSDR', () => {
-  it('lies as the C structure does', () => {
+  it('has the layout of the C structure', () => {
     const header = frame(5, { overdriven: 3, kind: 'calibration' }).subarray(0, HEADER_BYTES);
     const view = new DataView(header.buffer, header.byteOffset);
     // Offsets of the structure with natural alignment: a 64-bit member is at a multiple of 8.

@@ -36,7 +36,7 @@ export function orientationOfSet(pyuvdataSays: string, lines: readonly string[])
   if (isPair && isMultiple(xRad, Math.PI)) return unknown();
   if (!isMultiple(xRad, Math.PI / 2) || !isMultiple(yRad, Math.PI / 2))
     return unknown(
-      `by its FEED table X lies at ${Number((xRad * DEGREES_PER_RADIAN).toFixed(3))}° from north through east: Q and U are rotated by it`,
+      `by its FEED table X is at ${Number((xRad * DEGREES_PER_RADIAN).toFixed(3))}° from north through east: Q and U are rotated by it`,
     );
   const orientation = isMultiple(xRad, Math.PI) ? 'north' : 'east';
   // Rotation from X to Y: east of north, or north of east.
@@ -47,7 +47,7 @@ export function orientationOfSet(pyuvdataSays: string, lines: readonly string[])
     assumed: isMultiple(turnRad - wantedRad, 2 * Math.PI)
       ? []
       : [
-          `by its FEED table X lies ${orientation} and Y ${orientation === 'north' ? 'west' : 'south'}: U and V may have the other sign`,
+          `by its FEED table X points ${orientation} and Y ${orientation === 'north' ? 'west' : 'south'}: U and V may have the other sign`,
         ],
   };
 }

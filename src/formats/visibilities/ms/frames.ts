@@ -8,11 +8,11 @@ import { MJD_TO_UNIX_S, type Rows } from './rows.js';
 /** Frames whose positions are used unchanged: ICRS and J2000 differ by 0.03″ at most. */
 const ours = ['J2000', 'ICRS'];
 /** Frames already converted to J2000 by casacore (ms_tables). */
-const turned = ['B1950', 'B1950_VLA'];
+const converted = ['B1950', 'B1950_VLA'];
 
 interface FieldFrame {
   /** In a converted frame the axes of uvw refer to another north. */
-  readonly place: 'as stored' | 'turned';
+  readonly place: 'unchanged' | 'converted';
   readonly assumed: readonly string[];
 }
 
@@ -21,15 +21,15 @@ export function frameOfField(
   field: { readonly name: string; readonly frame: string },
 ): FieldFrame {
   const { name, frame } = field;
-  if (ours.includes(frame)) return { place: 'as stored', assumed: [] };
-  if (turned.includes(frame))
-    return { place: 'turned', assumed: [`the place of ${name} is given in ${frame}, and read in J2000`] };
+  if (ours.includes(frame)) return { place: 'unchanged', assumed: [] };
+  if (converted.includes(frame))
+    return { place: 'converted', assumed: [`the place of ${name} is given in ${frame}, and read in J2000`] };
   return refuse(
     path,
     frame.endsWith(' moving')
       ? `its field ${name} follows something that moves`
       : `gives the place of its field ${name} in ${frame}, which is not read`,
-    `phase it to a place in J2000 or ICRS (CASA: phaseshift; ${ours.join(', ')}, ${turned.join(', ')} are read)`,
+    `phase it to a place in J2000 or ICRS (CASA: phaseshift; ${ours.join(', ')}, ${converted.join(', ')} are read)`,
   );
 }
 

@@ -91,7 +91,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       [[angles('-pi()/2', '-pi()/2')], 'east', same, /U and V may have the other sign/],
       // Left by writers that do not know the angles.
       [[angles('0.0', '0.0')], 'unknown', same, undefined],
-      [[angles('-pi()/4', 'pi()/4')], 'unknown', same, /X lies at -45°/],
+      [[angles('-pi()/4', 'pi()/4')], 'unknown', same, /X is at -45°/],
       [[`${angles('0.0', 'pi()/2')} where rownr()=1`], 'unknown', same, /feeds differ/],
       [["update SET::FEED set POLARIZATION_TYPE=array(['R','L'],[2])"], 'unknown', same, /receptors R and L/],
     ] as const) {

@@ -205,7 +205,7 @@ function opened(
     ...(byFeeds?.assumed ?? []),
     ...(weighs ? [] : ['its weights are all 0: every unflagged value has weight 1']),
   ];
-  const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'as stored';
+  const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'unchanged';
   const faults = noFaults();
   return {
     kind: 'visibilities',

@@ -84,7 +84,7 @@ async function observationOf(path: string, header: FitsHeader, table: FitsTable)
   if (!(fineChannelHz >= 100 && fineChannelHz <= 1.28e6) || !(integrationS > 0 && integrationS <= 3600)) {
     refuse(
       path,
-      `tells of channels of ${fineChannelHz} Hz over ${integrationS} s`,
+      `gives channels of ${fineChannelHz} Hz over ${integrationS} s`,
       'FINECHAN or INTTIME is damaged: copy it again',
     );
   }

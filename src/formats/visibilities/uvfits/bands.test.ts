@@ -67,7 +67,7 @@ describe('UVFITS of several IFs', () => {
     });
   });
 
-  it('tell what contradicts them', async () => {
+  it('report what contradicts them', async () => {
     const lower = await open([5e5, 5e5], [1, -1]);
     assert.deepEqual(lower.mHz, [150, 150.5, 170, 170.5]);
     assert.match(String(lower.warnings), /calls IF 2 a lower sideband, its CH WIDTH rises: taken as rising/);

@@ -65,7 +65,7 @@ describe('UVFITS of other programs', () => {
     );
   });
 
-  it('tells what it took to be so', async () => {
+  it('reports what it assumed', async () => {
     const { file } = await read(least);
     assert.deepEqual(file.assumed, [
       'nothing says how long it integrated (no INTTIM): taken as 1 s, since it has one time',

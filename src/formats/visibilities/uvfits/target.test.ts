@@ -11,7 +11,7 @@ import { openUvfits } from './uvfits.js';
 describe('UVFITS of several sources', () => {
   const path = join(temporaryFolder('target'), 'several.uvfits');
 
-  it('reads one of several sources, by name or number, or tells of all', async () => {
+  it('reads one of several sources, by name or number, or lists all', async () => {
     const [group] = least.groups;
     const at = least.parameters.length;
     /** Sources 3, 7, 3 and 7 in turn: their rows are interleaved. */
@@ -61,7 +61,7 @@ describe('UVFITS of several sources', () => {
     await assert.rejects(of('3C273'), /holds no target '3C273'; it holds 3C84 \(3\), 3C286 \(7\)/);
   });
 
-  it('takes place and name from the source table, whatever place the header has, and tells where they contradict', async () => {
+  it('takes place and name from the source table, whatever place the header has, and reports where they contradict', async () => {
     const [group] = least.groups;
     const at = least.parameters.length;
     const open = async (of: {

@@ -58,9 +58,9 @@ export function targetsOf(file: Hdf5File, rows: number, asked: string | undefine
  * Our positions are ICRS, equal to FK5 J2000 within 0.03″: other frames would give another position. GCRS differs by up
  * to 20″: uvw then come from our own geometry, not from the file.
  */
-function frameOf(path: string, named: string | undefined, epoch: number): 'as stored' | 'beside' {
+function frameOf(path: string, named: string | undefined, epoch: number): 'unchanged' | 'beside' {
   const frame = named?.trim().toLowerCase() ?? 'icrs';
-  if (frame === 'icrs' || (frame === 'fk5' && epoch === 2000)) return 'as stored';
+  if (frame === 'icrs' || (frame === 'fk5' && epoch === 2000)) return 'unchanged';
   if (frame === 'gcrs') return 'beside';
   return refuse(path, `gives its phase centre in ${frame} of ${epoch}`, 'phase it to a place in ICRS');
 }
@@ -116,7 +116,7 @@ export function centreOf(file: Hdf5File, site: Site, span: Span, targets: Target
   const phaseCentre = position(file.numbers(`${entry}/cat_lon`)[0], file.numbers(`${entry}/cat_lat`)[0]);
   return {
     phased,
-    atPhaseCentre: (row) => frame === 'as stored' && ids[row] === id,
+    atPhaseCentre: (row) => frame === 'unchanged' && ids[row] === id,
     uvwTowards: uvwTowards(phaseCentre),
     phaseCentre,
     object: name,
@@ -153,7 +153,7 @@ function loneCentre(file: Hdf5File, site: Site, span: Span): Centre {
   const phaseCentre = position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'));
   return {
     phased: () => true,
-    atPhaseCentre: () => frame === 'as stored',
+    atPhaseCentre: () => frame === 'unchanged',
     uvwTowards: () => phaseCentre,
     phaseCentre,
     object: name,

@@ -68,7 +68,7 @@ const fileOf = ({ direction, axes, type }: Made): Promise<string> =>
 /** V_ij = e^(+2πi f (r_i − r_j)·ŝ/c), whatever the file's direction. */
 async function checkSky(path: string): Promise<Awaited<ReturnType<typeof readAll>>> {
   const read = await readAll(path);
-  const { means } = read.all[0].passThrough ?? assert.fail('nothing is kept as stored');
+  const { means } = read.all[0].passThrough ?? assert.fail('there is no pass-through data');
   header.frequenciesHz.forEach((frequencyHz, c) => {
     for (const [j, i] of PAIRS) {
       const phase = (2 * Math.PI * frequencyHz * dot(apart(i, j), towards)) / SPEED_OF_LIGHT_M_PER_S;

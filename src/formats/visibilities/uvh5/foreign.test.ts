@@ -89,7 +89,7 @@ describe('UVH5 that others have made or changed', () => {
     assert.equal(file.assumed, undefined);
   });
 
-  it('exchanges the polarisations of a file whose X lies north', async () => {
+  it('exchanges the polarisations of a file whose X points north', async () => {
     const east = (await readAll(await altered(() => undefined))).all[0];
     const path = await altered((items) => {
       items.x_orientation = { kind: 'fixed', type: { textBytes: 5 }, dims: [], bytes: Buffer.from('north') };
@@ -141,7 +141,7 @@ describe('UVH5 that others have made or changed', () => {
     );
   });
 
-  it('leaves right and left alone in a file whose X lies north', async () => {
+  it('leaves right and left alone in a file whose X points north', async () => {
     const circular = (items: Parameters<Parameters<typeof altered>[0]>[0]): void => {
       items.polarization_array = reals([-1, -2, -3, -4]);
     };
@@ -232,7 +232,7 @@ describe('UVH5 that others have made or changed', () => {
     for (const frame of ['icrs', 'fk5']) await (await openUvh5(await centred(frame, 2000))).close();
   });
 
-  it('knows the frames of files before the catalogue, and refuses what lies elsewhere', async () => {
+  it('knows the frames of files before the catalogue, and refuses what is elsewhere', async () => {
     const old = (frame: string | undefined, epoch = 2000): Promise<string> =>
       altered((items) => {
         for (const item of ['phase_center_catalog', 'phase_center_id_array', 'phase_center_frame'])
@@ -263,7 +263,7 @@ describe('UVH5 that others have made or changed', () => {
       });
   });
 
-  it('reads one of several phase centres, by name or number, or tells of all', async () => {
+  it('reads one of several phase centres, by name or number, or lists all', async () => {
     const path = await altered((items) => {
       const own = (items.phase_center_catalog as GroupPlan).items[0] as GroupPlan;
       const other = { ...own.items, cat_name: text('other'), cat_lon: real(1), cat_lat: real(0.5) };

@@ -7,7 +7,7 @@
 //
 // Three kernels over batches of 32 time steps:
 //   grid : [plane][row][column][t]   ->   U : [plane][l][row |v|, parity][part][t]   ->   along m, multiplied, summed over t
-// where plane = channel in the group * POLARISATIONS + polarisation. The box lies symmetrically about its middle and is
+// where plane = channel in the group * POLARISATIONS + polarisation. The box is placed symmetrically about its middle and is
 // folded into even and odd parts (direct-grid.cu says how), so that both stages are real matrix products, half the
 // arithmetic: of factors [pixel][depth = 2 |u| + parity] by columns that are four parts of 32 steps. A block makes
 // 128 pixels of 128 columns, a thread 8 of 8, as matrix products are made: each value loaded serves eight times.

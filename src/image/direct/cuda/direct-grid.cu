@@ -1,6 +1,6 @@
 // Voltages onto the grid, in half precision on the tensor cores, folded for the transform.
 //
-// The box of BOX x BOX cells lies symmetrically about its middle: u, v = +-1/2, +-3/2, ... That turns both polarisations'
+// The box of BOX x BOX cells is placed symmetrically about its middle: u, v = +-1/2, +-3/2, ... That turns both polarisations'
 // fields by one phase per pixel, which cancels in every product, and lets the grid be folded into even and odd parts:
 //   U_p(l, |v|) = sum_|u| G_ep cos + i G_op sin        F(l, m) = sum_|v| U_e cos + i U_o sin
 // (first letter: parity along u; second: along v). With cos and sin stacked along the summed axis both stages are REAL

@@ -144,7 +144,7 @@ describe('the order of pairs', () => {
         const [rows, columns] = differences.subarray(2 * n, 2 * n + 2);
         assert.equal(rows, plan.corners[to] - plan.corners[from]);
         assert.equal(columns, plan.corners[to + 1] - plan.corners[from + 1]);
-        assert.ok(rows > 0 || (rows === 0 && columns >= 0), `${rows} ${columns} lies in the lower half`);
+        assert.ok(rows > 0 || (rows === 0 && columns >= 0), `${rows} ${columns} is in the lower half`);
         assert.ok(1000 * rows + columns >= before, 'rows never fall, and columns rise along them');
         before = 1000 * rows + columns;
       }

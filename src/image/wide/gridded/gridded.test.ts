@@ -86,7 +86,7 @@ describe('wide images gridded in TypeScript', () => {
     assert.equal(await methodOf(276), 'gridded');
   });
 
-  it('tells how far it has come, plane by plane', async () => {
+  it('reports its progress, plane by plane', async () => {
     const rows = noiseRows(layout, randomStream(8, 'progress'));
     const plan = planWide({ pixels: 64, pixelCosine: 1 / 64, bounds: boundsOf([rows]) });
     const reports: (readonly [number, number | undefined])[] = [];
