@@ -136,13 +136,13 @@ describe('a run while packets are forged', { skip }, () => {
     assert.ok(packets.refusedResyncs >= 1);
   });
 
-  it('counts every packet that was sent, those before receiving began too', () => {
+  it('counts every packet that was sent, those before the run began too', () => {
     assert.ok(summary, said);
     const { packets, outcomes, surveyed, socket } = summary.packets;
     const sum = Object.values(outcomes).reduce((all, count) => all + count, 0);
     assert.equal(sum, packets);
     assert.ok(surveyed && surveyed.packets > 0 && surveyed.seconds > 0);
     assert.equal(packets + surveyed.packets + (socket.kernelDrops ?? 0), sent);
-    assert.match(said, new RegExp(`${surveyed.packets} packets in .* before receiving began`));
+    assert.match(said, new RegExp(`${surveyed.packets} packets in .* before the run began`));
   });
 });

@@ -135,7 +135,7 @@ describe('a command that is a shorthand', () => {
       '--taps 900': /^corella: --taps: 900 is out of range/,
       '--filter sharp --window hann': /^corella: --window: --filter says .*; --taps may go with both/,
       '--levels-out gains.json': /^corella: --levels-out: .*give --levels measured too/,
-      '--times 2030-01-01T00:00:00Z..': /^corella: --times: nothing of v\.sigmf-meta/,
+      '--times 2030-01-01T00:00:00Z..': /^corella: --times: v\.sigmf-meta has no data there/,
       '--flag 0-11': /^corella: --flag: .* leave out every input/,
       '--values sums --bits float -o x.uvh5': /^corella: --values: .*--bits 8/,
       '--fine-channels 4': /^corella: --fine-channels: .*say how many with --channels/,

@@ -30,7 +30,7 @@ const shared = {
   details: 'everything else in the header',
   durationS: 'how long',
   satellites: [
-    '`--orbits`',
+    'orbits are given',
     'those above the horizon at the start, the highest first: `name`, `altitudeDeg`, `azimuthDeg`, `elementsAgeDays`',
   ],
   fringes: [

@@ -151,7 +151,7 @@ for (const by of ['typescript', ...natives] as const) {
         const second = receivePackets({ ...settings, by, from });
         // An unexpected socket must not keep the test waiting.
         second.then((one) => one.close()).catch(() => undefined);
-        await assert.rejects(second, /is taken by another program/);
+        await assert.rejects(second, /is in use by another program/);
       });
     });
 

@@ -78,7 +78,7 @@ export function registerDirect(program: Command, foreign: readonly Option[]): Co
       ],
       [
         'image --direct voltages.sigmf-meta --no-autos',
-        'the same without the noise power of the receivers, which is added to every pixel',
+        'the same without the noise power of the receivers in every pixel',
       ],
       [
         'image --direct voltages.sigmf-meta --gains gains.json --beam-corrected --element "s0=mwa-dipole,*=cosine:0.8"',

@@ -26,10 +26,10 @@ describe('how a night ended', () => {
   it('not at all, where nothing came; who stopped it before that is named, and no more', () => {
     assert.throws(() => {
       end({});
-    }, /nothing came of which an integration could be made; nothing was written/);
+    }, /no data arrived for an integration; nothing was written/);
     assert.throws(() => {
       end({}, pictures as never);
-    }, /an image could be made/);
+    }, /no data arrived for an image/);
     end({}, files, true);
     assert.match(printed.join(), /before it was stopped; nothing was written/);
   });

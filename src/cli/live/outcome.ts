@@ -45,12 +45,12 @@ export function reportCame(
 ): void {
   const { integrations, images, pictures, files, unwrittenIntegrations: unwritten } = came;
   if (integrations === 0 && images === 0) {
-    const what = `no data came of which ${out === undefined ? 'an image' : 'an integration'} could be made`;
+    const what = `no data arrived for ${out === undefined ? 'an image' : 'an integration'}`;
     if (!stopped)
       refuse(
         'live',
         `${what}; nothing was written`,
-        'the lines above say what came; docs/operate.md explains each',
+        'the lines above say what arrived; docs/operate.md explains each',
       );
     say(`${what} before it was stopped; nothing was written`);
     return;

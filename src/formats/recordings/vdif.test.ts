@@ -192,7 +192,7 @@ describe('VDIF', () => {
       bytes.writeUInt16LE(bytes.readUInt16LE(k * frame + 14) & ~0x3ff, k * frame + 14);
     await assert.rejects(
       vdif.open(writeSample(bytes)),
-      /its thread 0 is of stations BB and TK; give each station a file of its own/,
+      /its thread 0 is of stations BB and TK; give each station its own file/,
     );
   });
 

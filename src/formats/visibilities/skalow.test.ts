@@ -67,7 +67,7 @@ describe('SKA-Low correlator dumps', () => {
 
   it('knows its station by name, and asks where the name is silent', async () => {
     const path = await dump('correlation_burst.hdf5', 3);
-    await assert.rejects(skalow.open(path), /which station made it; name it with telescope: NAME/);
+    await assert.rejects(skalow.open(path), /states its station; name it with telescope: NAME/);
     await assert.rejects(skalow.open(await dump('x_eda2_y.hdf5', 3)), /holds 3 antennas where eda2 has 256/);
   });
 });

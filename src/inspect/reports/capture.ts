@@ -155,7 +155,7 @@ function planLines(stream: StreamLook, plan: StreamPlan): string[] {
           line(
             'ticks',
             `${ticks.first} to ${ticks.last} in steps of ${plan.ticksPerSlot}` +
-              (tickRateHz ? `, ${formatHz(numberOf(tickRateHz))}` : ', of unknown rate (give --rate)'),
+              (tickRateHz ? `, ${formatHz(numberOf(tickRateHz))}` : ', of unknown rate (give source.rate)'),
           ),
         ]),
     line('time', timeText(stream)),
@@ -191,7 +191,7 @@ function planLines(stream: StreamLook, plan: StreamPlan): string[] {
 
 function timeText({ start, end, epoch, format }: StreamLook): string {
   if (start && end) return `${calendar(start)} to ${calendar(end)}`;
-  if (epoch) return `tick 0 is ${calendar(epoch)}; the rest is not known without the rate (give --rate)`;
+  if (epoch) return `tick 0 is ${calendar(epoch)}; the rest is not known without the rate (give source.rate)`;
   return format?.epoch.from === 'unknown'
     ? `not in the packets: tick 0 is ${format.epoch.means}`
     : 'in the packets, but not the same in all of them';

@@ -54,7 +54,7 @@ export function factLines(facts: FileDescription): string[] {
       : [
           line(
             'start',
-            isUnknown(facts, 'start') ? 'not known (give --start)' : formatInstant(facts.start, 9),
+            isUnknown(facts, 'start') ? 'not known (give source.start)' : formatInstant(facts.start, 9),
           ),
         ]),
     ...(facts.durationS === undefined ? [] : [line('duration', formatSeconds(facts.durationS))]),
@@ -81,7 +81,7 @@ function band({ lowestHz, highestHz, channels, channelWidthHz, unknownFacts }: F
     (channels === 1
       ? formatHz(lowestHz, digits)
       : `${formatHz(lowestHz, digits)} to ${formatHz(highestHz, digits)}`) +
-    (isUnknown({ unknownFacts }, 'frequency') ? ' (counted from 0: give --frequency for the sky)' : '')
+    (isUnknown({ unknownFacts }, 'frequency') ? ' (counted from 0: give source.frequency for the sky)' : '')
   );
 }
 
