@@ -42,7 +42,7 @@ export {
   writeFileWhole,
 } from './io/output.js';
 export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/sigmf.js';
-export { openSampleStream, type StreamDescription } from './recordings/stream.js';
+export { openSampleStream, type StreamDescription, type StreamEvent } from './recordings/stream.js';
 export { describeSigmf } from './recordings/sigmf/describe.js';
 export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
 export { writtenProducts } from './visibilities/pass-through.js';

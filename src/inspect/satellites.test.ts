@@ -48,7 +48,7 @@ describe('satellites over a telescope', () => {
       satelliteLines(up)[1],
       /^ +LOW: altitude 5[456]\.\d°, azimuth (89|90)\.\d°, elements 1\.5 days from the data$/,
     );
-    assert.deepEqual(satelliteLines([]), ['satellites     none above the horizon at the start']);
+    assert.deepEqual(satelliteLines([]), ['satellites     none known to be above the horizon at the start']);
   });
 
   it('are not known without a place or a time', () => {

@@ -21,7 +21,7 @@ export function satelliteLines(up: readonly SatelliteUp[]): string[] {
     ({ name, altitudeDeg, azimuthDeg, elementsAgeDays }) =>
       `${name}: altitude ${altitudeDeg.toFixed(1)}°, azimuth ${azimuthDeg.toFixed(1)}°, elements ${elementsAgeDays.toFixed(1)} days from the data`,
   );
-  return (words.length === 0 ? ['none above the horizon at the start'] : words).map((text, k) =>
+  return (words.length === 0 ? ['none known to be above the horizon at the start'] : words).map((text, k) =>
     line(k === 0 ? 'satellites' : '', text),
   );
 }

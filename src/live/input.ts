@@ -14,6 +14,7 @@ import {
   zmqStream,
   type ByteStream,
   type StreamDescription,
+  type StreamEvent,
 } from '../formats/index.js';
 import type { LiveInput } from './run-epochs.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -169,10 +170,12 @@ async function openStreams(
           for (const stream of streams) void stream.close();
         })
       : undefined;
-  const source = await openSampleStream(streams, description, ({ kind, stream, seconds }) => {
+  const source = await openSampleStream(streams, description, (event) => {
+    const { kind, stream } = event;
     if (kind === 'silent') say(`${stream}: no data; waiting`);
     else if (kind === 'again')
-      say(`${stream}: samples again after ${formatSeconds(seconds)}, which are missing`);
+      say(`${stream}: samples again after ${formatSeconds(event.seconds)}, which are missing`);
+    else if (kind === 'pace') say(paceLine(event, description.sampleRateHz));
     else say(`${stream}: at its end`);
   })
     .catch((error: unknown) => {
@@ -197,6 +200,17 @@ async function openStreams(
     close: () => source.close(),
   };
 }
+
+/** Times and frequencies are those of the stated rate: a sender that has another is not followed. */
+const paceLine = (
+  { stream, rateHz, isAsStated, lateS }: Extract<StreamEvent, { readonly kind: 'pace' }>,
+  statedHz: number,
+): string =>
+  `${stream}: samples come at ${formatHz(rateHz)}` +
+  (isAsStated
+    ? ' again, as stated'
+    : `, where ${formatHz(statedHz)} is stated: the sender has another rate or loses samples, or they are not processed fast enough`) +
+  `; times are ${formatSeconds(Math.abs(lateS))} too ${lateS > 0 ? 'early' : 'late'}`;
 
 /** The telescope that gives the station positions and matches the inputs. */
 export function telescopeOf(

@@ -39,6 +39,26 @@ describe('samples from a stream', () => {
     ]);
   });
 
+  it('that come at another rate than stated are reported, unless their time is stated', async () => {
+    const paceOf = async (description: StreamDescription): Promise<readonly StreamEvent[]> => {
+      const pipe = new PassThrough();
+      const events: StreamEvent[] = [];
+      pipe.write(new Uint8Array(4 * 1000));
+      const source = await openSampleStream([streamOf('pipe', pipe)], description, (event) => {
+        events.push(event);
+      });
+      // 1,004 samples in 150 ms or more, where a million a second are stated.
+      setTimeout(() => pipe.end(new Uint8Array(4 * 4)), 150);
+      for await (const block of source.blocks(1000)) assert.ok(block.samples > 0);
+      return events.filter(({ kind }) => kind === 'pace');
+    };
+    const { start: stated, ...asTheyCome } = { ...plain, sampleRateHz: 1e6, quietMs: 20_000, paceMs: 100 };
+    const [event, ...more] = await paceOf(asTheyCome);
+    assert.ok(event.kind === 'pace' && more.length === 0);
+    assert.ok(event.rateHz < 7000 && !event.isAsStated && event.lateS > 0.1, JSON.stringify(event));
+    assert.deepEqual(await paceOf({ ...asTheyCome, start: stated }), []);
+  });
+
   it('cut anywhere on their way give the same blocks', async () => {
     const bytes = Uint8Array.from({ length: 4 * 100 }, (_, k) => (k * 37) & 255);
     const read = async (cuts: readonly number[]): Promise<number[]> => {

@@ -11,6 +11,7 @@ import type { VoltageSource } from '../../core/sources.js';
 import { ByteFeed } from '../io/byte-feed.js';
 import type { ByteStream } from '../io/byte-stream.js';
 import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
+import { StreamPace, type PaceEvent } from './pace.js';
 import { takeNoSamples } from './no-samples.js';
 import { isUnsigned, makeSigned, signedType, type StreamType } from './unsigned.js';
 
@@ -27,14 +28,18 @@ export interface StreamDescription {
   readonly start?: Instant;
   /** Data that arrive later than this after the previous data were sampled later; by default one second. */
   readonly quietMs?: number;
+  /** Over how long the rate is measured at which samples come; by default ten seconds. */
+  readonly paceMs?: number;
 }
 
-export interface StreamEvent {
-  readonly kind: 'silent' | 'again' | 'ended';
-  readonly stream: string;
-  /** Length of the silence. */
-  readonly seconds: number;
-}
+export type StreamEvent =
+  | {
+      readonly kind: 'silent' | 'again' | 'ended';
+      readonly stream: string;
+      /** Length of the silence. */
+      readonly seconds: number;
+    }
+  | ({ readonly kind: 'pace'; readonly stream: string } & PaceEvent);
 
 const USUAL_QUIET_MS = 1000;
 
@@ -104,6 +109,9 @@ export async function openSampleStream(
     feed.putBack(first.subarray(0, 1));
   }
   const start = description.start ?? instant(Date.now() / 1000);
+  // Samples with a stated time need not come at the rate at which they were sampled.
+  const pace = description.start ? undefined : new StreamPace(sampleRateHz, description.paceMs);
+  pace?.at(performance.now(), 0);
   const heldS = Math.max(...feeds.map((feed) => feed.heldBytes)) / (each * sampleBytes * sampleRateHz);
 
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
@@ -141,6 +149,8 @@ export async function openSampleStream(
           start: addSamples(start, next, sampleRateHz),
         };
         next += samples;
+        const changed = pace?.at(performance.now(), next);
+        if (changed) onEvent({ kind: 'pace', stream: feeds[0].stream.name, ...changed });
       }
       ended = came.some(({ then }) => then === 'ended');
       const silent = came.findIndex(({ then }) => then === 'quiet');

@@ -12,11 +12,16 @@ import type { Hdf5File } from '../hdf5/read.js';
 import { openInput, readJson } from '../io/input.js';
 import { emptyTally } from '../recordings/frames.js';
 import { polarisationsFor, segmentedVoltages } from '../recordings/recording.js';
+import { isLowestBitFirst } from './bit-order.js';
 import { configOf, POSITIONS } from './hdf5.js';
 import { positionsOf, tartInstant, telescopeFrom, type TartFacts } from './description.js';
 
 const PER_BYTE = 8;
 const DATA = 'data';
+/** For the order of bits: enough for correlations to a hundredth. */
+const LOOKED_BYTES = 4096;
+const LEAST_BYTES = 512;
+const LOOKED_ANTENNAS = 4;
 
 export async function openTartRaw(
   file: Hdf5File,
@@ -35,6 +40,16 @@ export async function openTartRaw(
     );
   if (antennas !== facts.antennas)
     refuse(path, `holds ${antennas} antennas where its telescope has ${facts.antennas}`, 'it is damaged');
+  const looked = Math.min(bytes, LOOKED_BYTES);
+  const rows = Array.from({ length: Math.min(antennas, LOOKED_ANTENNAS) }, (_, a) =>
+    Uint8Array.from(data.box([a, 0], [1, looked])),
+  );
+  if (looked >= LEAST_BYTES && isLowestBitFirst(rows))
+    refuse(
+      path,
+      'has the first sample of each byte in its lowest bit, where a TART has it in the highest',
+      'reverse the bits of each byte: frequencies and the sky would be mirrored',
+    );
   const found = options.telescope ? undefined : await positionsBeside(file, facts);
   const telescope = options.telescope ?? found?.telescope;
   const input = closers.keep(await openInput(path));

@@ -6,6 +6,7 @@ import { File, ready } from 'h5wasm/node';
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { formatInstant, parseInstant } from '../../core/instant.js';
+import { randomStream } from '../../core/random.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { readGainFile } from '../gains/gain-files.js';
@@ -78,6 +79,38 @@ describe('raw recordings of TART', () => {
     await assert.rejects(openFile(path), /has 2 antennas, and positions of 1/);
     writeFileSync(join(folder, 'b-antenna_positions.json'), '{"antenna_positions": [[0, 0]]}');
     await assert.rejects(openFile(path), /does not hold antenna positions/);
+  });
+
+  it('refuses bytes with the lowest bit first, which a filtered signal shows', async () => {
+    // A resonance at a fourth of the rate, as wide as the receiver's filter: x(t) = −0.7·x(t−2) + noise.
+    const random = randomStream(1, 'bits');
+    const packed = new Uint8Array(2 * 2048);
+    for (let a = 0; a < 2; a++) {
+      let [last, before] = [0, 0];
+      for (let t = 0; t < 8 * 2048; t++) {
+        const value = -0.7 * before + random.gaussian();
+        [before, last] = [last, value];
+        if (value > 0) packed[2048 * a + Math.floor(t / 8)] |= 0x80 >> (t % 8);
+      }
+    }
+    const write = (name: string, bytes: Uint8Array): Promise<readonly string[]> =>
+      writeTartRaw(join(folder, name), {
+        ...{ telescope: two, oscillatorHz: 1571.328e6, sampleRateHz: 16.368e6, start },
+        packed: bytes,
+      });
+    const [good] = await write('good-raw.hdf', packed);
+    await (await openFile(good)).close();
+    const turned = packed.map((byte) =>
+      Array.from({ length: 8 }, (_, bit) => ((byte >> bit) & 1) << (7 - bit)).reduce((x, y) => x | y),
+    );
+    const [bad] = await write('turned-raw.hdf', turned);
+    await assert.rejects(openFile(bad), /first sample of each byte in its lowest bit.*reverse the bits/);
+    // White noise shows no order.
+    const [white] = await write(
+      'white-raw.hdf',
+      packed.map(() => Math.floor(256 * random.uniform())),
+    );
+    await (await openFile(white)).close();
   });
 
   it('refuses a file that was cut short', async () => {
