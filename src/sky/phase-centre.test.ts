@@ -88,6 +88,12 @@ describe('a phase centre', () => {
     assert.deepEqual(zenith.position(frame), frame.zenith);
   });
 
+  it('is a source whose name begins with a number', () => {
+    const centre = parsePhaseCentre('3C48', '--centre');
+    assert.deepEqual([centre.name, centre.position(frame)], ['3C48', { raDeg: 24.42208, decDeg: 33.15976 }]);
+    assert.throws(() => parsePhaseCentre('3C47', '--centre'), /'3C47' is not two coordinates/);
+  });
+
   it('names what it does not know, and what there is', () => {
     assert.throws(
       () => parsePhaseCentre('Cyg B', '--phase-centre'),

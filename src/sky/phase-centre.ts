@@ -35,8 +35,8 @@ export const localCentre = (name: string, directionEnu: Vector3): PhaseCentre =>
 export function parsePhaseCentre(text: string, where: string): PhaseCentre {
   const asked = text.trim();
   if (/^zenith$/i.test(asked)) return localCentre('zenith', { x: 0, y: 0, z: 1 });
-  // Names begin with a letter, coordinates with a number.
-  if (/^[\d.+\-−]/.test(asked)) return fixedCentre(asked, parsePosition(asked, where));
+  // Coordinates begin with a number; so do 3C48, and a satellite's number in the catalogue.
+  if (/^[\d.+\-−]/.test(asked) && !isKnown(asked)) return fixedCentre(asked, parsePosition(asked, where));
   const [source] = named(asked, where);
   return {
     name: source.name,
@@ -45,6 +45,15 @@ export function parsePhaseCentre(text: string, where: string): PhaseCentre {
     directionEnu: (frame) => frame.directionEnu(source.position(frame)),
   };
 }
+
+const isKnown = (asked: string): boolean => {
+  try {
+    return findSources([asked]).length === 1;
+  } catch (error) {
+    if (error instanceof CorellaError) return false;
+    throw error;
+  }
+};
 
 function named(asked: string, where: string): ReturnType<typeof findSources> {
   try {
