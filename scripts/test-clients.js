@@ -19,11 +19,12 @@ process.once('exit', () => {
 const results = join(folder, 'results.jsonl');
 writeFileSync(results, '');
 const steps = values.debian
-  ? ['clients/debian.js', 'clients/shapes.js', 'clients/orbits.js']
+  ? ['clients/debian.js', 'clients/shapes.js', 'clients/orbits.js', 'clients/gnuradio.js']
   : [
       'clients/debian.js',
       'clients/shapes.js',
       'clients/orbits.js',
+      'clients/gnuradio.js',
       'clients/checkers.js',
       'test-real-files.js',
       'test-rephasing.js',
