@@ -118,8 +118,9 @@ export const historyOf = (
 ): readonly string[] => [
   `corella ${version}`,
   `${OBSERVATION_MARK}${plainAscii(canonicalObservation(observationOf(observation, product)))}`,
-  ...(observation.flags?.sky ?? []).map(
-    (disc) => `flagged: the sky within ${disc.replace('@', ', ')}: blank in images, not in models`,
-  ),
+  ...(observation.flags?.sky ?? []).map((disc) => {
+    const [name, radius] = disc.split('@');
+    return `flagged: the sky within ${radius} of ${name}: blank in images, left out of models`;
+  }),
   ...reads,
 ];

@@ -24,72 +24,67 @@ const STEP_RADII = 0.25;
 /** Halvings of a step: 15 ms. */
 const MOST_HALVINGS = 12;
 
+/** Sine of the altitude: what is lower, here 15° below the horizon, does not rise within a step. */
+const LOWEST = -0.26;
+
 /** blanked : [m][l], 1 inside a disc; undefined where no disc is in the image. */
 export function discPixels(discs: readonly SkyDisc[], span: BlankedSpan): Uint8Array | undefined {
   if (discs.length === 0) return undefined;
   const { site, start, durationS, pixels } = span;
-  const frames = new Map<number, SkyFrame>();
-  const frameAt = (offsetS: number): SkyFrame => {
-    const frame = frames.get(offsetS) ?? skyFrame(site, addSeconds(start, offsetS));
-    frames.set(offsetS, frame);
-    return frame;
-  };
-  const blanked = new Uint8Array(pixels * pixels);
   const steps = Math.max(1, Math.ceil(durationS / STEP_S));
-  for (const one of discSources(discs))
-    for (let k = 0; k < steps; k++) {
-      const [from, to] = [k, k + 1].map((edge) => (edge * durationS) / steps);
-      markTrack(blanked, one, { from, to, halvings: 0 }, { frameAt, span });
-    }
+  const frameAt = (offsetS: number): SkyFrame => skyFrame(site, addSeconds(start, offsetS));
+  const edges = Array.from({ length: steps + 1 }, (_, k) => (k * durationS) / steps);
+  const frames = edges.map(frameAt);
+  const blanked = new Uint8Array(pixels * pixels);
+  for (const one of discSources(discs)) {
+    const places = frames.map((frame) => placeOf(one, frame, span));
+    for (const place of places) markDisc(blanked, place, one.radiusRad, span);
+    const between = (from: End, to: End, halvings: number): void => {
+      if (!from.place || !to.place || halvings === MOST_HALVINGS) return;
+      if (from.place.height < LOWEST && to.place.height < LOWEST) return;
+      if (apart(from.place.cosines, to.place.cosines) <= STEP_RADII * one.radiusRad) return;
+      const offsetS = (from.offsetS + to.offsetS) / 2;
+      const middle = { offsetS, place: placeOf(one, frameAt(offsetS), span) };
+      markDisc(blanked, middle.place, one.radiusRad, span);
+      between(from, middle, halvings + 1);
+      between(middle, to, halvings + 1);
+    };
+    for (let k = 0; k < steps; k++)
+      between({ offsetS: edges[k], place: places[k] }, { offsetS: edges[k + 1], place: places[k + 1] }, 0);
+  }
   return blanked.includes(1) ? blanked : undefined;
 }
 
-interface Track {
-  readonly from: number;
-  readonly to: number;
-  readonly halvings: number;
+interface Place {
+  readonly cosines: Vector3;
+  /** Sine of the altitude. */
+  readonly height: number;
 }
 
-/** Marks the disc at both ends, and between them where they are far apart. */
-function markTrack(
-  blanked: Uint8Array,
-  one: DiscSource,
-  { from, to, halvings }: Track,
-  around: { readonly frameAt: (offsetS: number) => SkyFrame; readonly span: BlankedSpan },
-): void {
-  const ends = [from, to].map((offsetS) => placeOf(one, around.frameAt(offsetS), around.span));
-  for (const end of ends) if (end?.isUp === true) markDisc(blanked, end.cosines, one.radiusRad, around.span);
-  const [first, last] = ends;
-  if (!first || !last || halvings >= MOST_HALVINGS) return;
-  const apart = Math.hypot(
-    last.cosines.x - first.cosines.x,
-    last.cosines.y - first.cosines.y,
-    last.cosines.z - first.cosines.z,
-  );
-  if (apart <= STEP_RADII * one.radiusRad) return;
-  const middle = (from + to) / 2;
-  markTrack(blanked, one, { from, to: middle, halvings: halvings + 1 }, around);
-  markTrack(blanked, one, { from: middle, to, halvings: halvings + 1 }, around);
+interface End {
+  readonly offsetS: number;
+  readonly place: Place | undefined;
 }
 
-/** Undefined where its position is not known; a source below the horizon is not in the image. */
-function placeOf(
-  { source }: DiscSource,
-  frame: SkyFrame,
-  { cosinesOf }: BlankedSpan,
-): { readonly cosines: Vector3; readonly isUp: boolean } | undefined {
+const apart = (one: Vector3, other: Vector3): number =>
+  Math.hypot(one.x - other.x, one.y - other.y, one.z - other.z);
+
+/** Undefined where its position is not known. */
+function placeOf({ source }: DiscSource, frame: SkyFrame, { cosinesOf }: BlankedSpan): Place | undefined {
   if (source.isKnownAt?.(frame) === false) return undefined;
   const position = source.position(frame);
-  return { cosines: cosinesOf(position, frame), isUp: frame.directionEnu(position).z > 0 };
+  return { cosines: cosinesOf(position, frame), height: frame.directionEnu(position).z };
 }
 
-/** Only pixels near the source are tested. */
+/** A source below the horizon is not in the image. Only pixels near it are tested. */
 function markDisc(
   blanked: Uint8Array,
-  towards: Vector3,
+  place: Place | undefined,
   radiusRad: number,
   { pixels, pixelCosine }: BlankedSpan,
 ): void {
+  if (!place || place.height <= 0) return;
+  const { cosines: towards } = place;
   const chord = 2 * Math.sin(radiusRad / 2);
   const least = Math.cos(radiusRad) - 1e-12;
   const range = (cosine: number): readonly [number, number] => [
