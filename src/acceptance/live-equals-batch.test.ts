@@ -236,7 +236,7 @@ describe('an observation outlives', () => {
   ): Promise<string> =>
     ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, ...more);
 
-  it("the senders' restart: a new session and a new file, at most two packets of a sender lost", async () => {
+  it("the senders' restart: a new stream epoch and a new file, at most two packets of a sender lost", async () => {
     await send('restart', 'chips', 'nibbles', '--restart', '200ms');
     const summary = await live('--from', 'restart.pcap', '--epoch', `${START},clock`, ...ARRAY, '-o', 'restart.uvh5', '--integration', '40ms'); // prettier-ignore
     accountHolds(summary);

@@ -53,6 +53,6 @@ async function* narrowedBlocks(
 }
 
 /** Every stream epoch of an input, narrowed. */
-export async function* narrowedSessions(input: LiveInput, range: ChannelRange): AsyncGenerator<Source> {
+export async function* narrowedEpochs(input: LiveInput, range: ChannelRange): AsyncGenerator<Source> {
   for await (const source of input.sessions()) yield narrowed(source, range);
 }

@@ -8,7 +8,7 @@ import { addSamples, parseInstant, secondsBetween } from '../core/instant.js';
 import type { SpectraSource } from '../core/sources.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CalibratedAt } from '../stages/index.js';
-import { imagesIn, runSession } from './chain.js';
+import { imagesIn, runStreamEpoch } from './chain.js';
 import { Steering } from './steering.js';
 
 const RATE_HZ = 1000;
@@ -57,7 +57,7 @@ async function lengths(
   const backend = await openBackend('reference');
   const steering = new Steering({ flaggedInputs: new Uint8Array(2), integrationS });
   const made: number[][] = [];
-  await runSession(
+  await runStreamEpoch(
     ones(6, (second) => {
       steer(steering, second);
     }),
@@ -129,7 +129,7 @@ describe('gains that change in time', () => {
     const flaggedInputs = new Uint8Array(2);
     const made: number[] = [];
     const image = { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 } as const;
-    await runSession(
+    await runStreamEpoch(
       ones(3, () => undefined),
       {
         backend,
@@ -173,7 +173,7 @@ describe('a run that falls behind', () => {
       const [counts, images]: [number[], number[]] = [[], []];
       let leftOut = 0;
       let second = -1;
-      await runSession(
+      await runStreamEpoch(
         ones(6, (k) => {
           second = k;
         }),

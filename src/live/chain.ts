@@ -78,7 +78,7 @@ function planClocks(
 }
 
 /** The clocks of a stream epoch, steered if steering is enabled. */
-function sessionClocks(source: Source, grid: SpectrumGrid, settings: LiveSettings): Clocks {
+function epochClocks(source: Source, grid: SpectrumGrid, settings: LiveSettings): Clocks {
   const { steering } = settings;
   const plan = planClocks(settings, grid);
   if (!steering) return plan(settings.integrationS);
@@ -86,7 +86,7 @@ function sessionClocks(source: Source, grid: SpectrumGrid, settings: LiveSetting
   return steering.follow(source, grid, clocks, (integrationS) => plan(integrationS).files);
 }
 
-export async function runSession(
+export async function runStreamEpoch(
   source: Source,
   settings: LiveSettings,
   sinks: LiveSinks,
@@ -95,7 +95,7 @@ export async function runSession(
   const front = frontOf(source, settings);
   if (settings.values === 'sums') refuseUnfitSums(front);
   const { grid } = spectraOfFront(front);
-  const { cuts, files } = sessionClocks(source, grid, settings);
+  const { cuts, files } = epochClocks(source, grid, settings);
   const { backend, flaggedInputs, look, steering } = settings;
   const flagsAt = steering && ((start: Instant) => steering.flags.at(start));
   const own = productsOf(front, { cuts, files }, settings, sinks);

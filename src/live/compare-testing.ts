@@ -7,7 +7,7 @@ import { randomStream } from '../core/random.js';
 import { trialSource, type Trial } from '../receive/testing/trial-source.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
-import { runSession, type LiveImaging, type LiveSettings } from './chain.js';
+import { runStreamEpoch, type LiveImaging, type LiveSettings } from './chain.js';
 import type { SkyImage, Account } from '../stages/index.js';
 import { Steering } from './steering.js';
 
@@ -90,7 +90,7 @@ async function runTrial(trial: LiveTrial, settings: LiveSettings, held: Held): P
   const images: SkyImage[] = [];
   const integrations: Integration[] = [];
   let empty = 0;
-  const account = await runSession(trialSource(trial), settings, {
+  const account = await runStreamEpoch(trialSource(trial), settings, {
     image: (sky) => {
       images.push({ ...sky, image: sky.image.slice() as typeof sky.image });
       // Detects pixels that the next image does not write.

@@ -9,7 +9,7 @@ export { watchLosses } from './loss-watch.js';
 export { packetLines } from './packet-lines.js';
 export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
-export { runSession, type LiveSettings } from './chain.js';
+export { runStreamEpoch, type LiveSettings } from './chain.js';
 export { LiveCheck } from './check.js';
 export type { LiveFiles } from './file-task.js';
 export type { FileEvent } from './files.js';

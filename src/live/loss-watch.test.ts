@@ -137,7 +137,7 @@ describe('losses of a run', () => {
     );
   });
 
-  it('are none before the first packet, at the edges of a session, below a hundredth, or of what came twice', () => {
+  it('are none before the first packet, at the edges of a stream epoch, below a hundredth, or of what came twice', () => {
     const nothing: Came = { placed: [0, 0] };
     const edge: Came = { placed: [1000, 1000], missing: [200, 200], edge: 400 };
     const few: Came = { placed: [1000, 1000], missing: [9, 9] };

@@ -194,11 +194,11 @@ function eventLine({ kind, session, startTick, start }: ReceiveEvent): string {
     "start again with the new source.epoch, or use the wall clock's time with source.epoch TIME,clock";
   switch (kind) {
     case 'session':
-      return `the senders' clocks were set anew: session ${session}`;
+      return `the senders' clocks were reset: stream epoch ${session}`;
     case 'untimed':
-      return `session ${session} is left out: its time is unknown after a restart; ${fix}`;
+      return `stream epoch ${session} is left out: its time is unknown after a restart; ${fix}`;
     case 'undated':
-      return `session ${session} is left out: with this source.epoch its tick ${startTick} is in no calendar; ${fix}`;
+      return `stream epoch ${session} is left out: with this source.epoch its tick ${startTick} is in no calendar; ${fix}`;
     case 'far': {
       const time = start ?? refuse('source', 'no start');
       return `warning: the first packets are of ${formatInstant(time, 0)}, over a day from this machine's clock: a recording that is replayed, or a wrong clock`;

@@ -9,7 +9,7 @@ import { bandOf, planRing, silentSource } from '../receive/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import { channelsOf, planChannels } from '../stages/index.js';
-import { runSession, type LiveSettings } from './chain.js';
+import { runStreamEpoch, type LiveSettings } from './chain.js';
 import { rehearse } from './rehearse.js';
 
 const streams: readonly StreamPlan[] = [
@@ -48,7 +48,7 @@ describe('a rehearsal', () => {
             },
           };
           const made = { integrations: 0, images: 0, counted: 0, sum: 0 };
-          await runSession(silence, settings, {
+          await runStreamEpoch(silence, settings, {
             integration: ({ counts, visibilities }) => {
               made.integrations++;
               made.counted += counts[0];

@@ -3,7 +3,7 @@
  * refused before data can be lost.
  */
 import type { Source } from '../core/sources.js';
-import { runSession } from './chain.js';
+import { runStreamEpoch } from './chain.js';
 import type { LiveSettings } from './settings.js';
 
 const ignore = (): Promise<void> => Promise.resolve();
@@ -17,5 +17,5 @@ export async function rehearse(silence: Source, settings: LiveSettings): Promise
     flags: flags && { ...flags, tally: undefined },
     further: undefined,
   };
-  await runSession(silence, uncounted, { integration: ignore, image: ignore, noImage: () => undefined });
+  await runStreamEpoch(silence, uncounted, { integration: ignore, image: ignore, noImage: () => undefined });
 }

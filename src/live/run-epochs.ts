@@ -19,7 +19,7 @@ import {
 } from '../stages/index.js';
 import type { CardAccount } from '../backend/cuda/meter.js';
 import { spectraOfFront } from '../compose/index.js';
-import { runSession } from './chain.js';
+import { runStreamEpoch } from './chain.js';
 import { frontOf } from './front.js';
 import type { LiveFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
@@ -154,7 +154,7 @@ export async function runEpochs(settings: RunInput): Promise<NightSummary> {
       const keep = live.flags?.channels;
       const spectrumRateHz = spectrumRateOf(source, live);
       let look = lookAtRounding(source, live, onEvent);
-      const account = await runSession(
+      const account = await runStreamEpoch(
         source,
         live,
         {

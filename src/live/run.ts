@@ -11,7 +11,7 @@ import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import { message, orbitMessages, textOf } from '../messages/index.js';
 import { into, readsOf, type Observation } from '../observation/index.js';
-import { narrowed, narrowedSessions } from './band.js';
+import { narrowed, narrowedEpochs } from './band.js';
 import type { LiveSettings } from './chain.js';
 import { LiveGains, solvedOf } from './gains.js';
 import { runEpochs, type RunProducts, type NightSummary } from './run-epochs.js';
@@ -200,9 +200,9 @@ class LiveRun {
     const { band } = this;
     return band === undefined
       ? input
-      : // Only the sessions are wrapped; the methods stay bound to the input.
+      : // Only the stream epochs are wrapped; the methods stay bound to the input.
         Object.assign(Object.create(input) as OpenedInput, {
-          sessions: () => narrowedSessions(input, band),
+          sessions: () => narrowedEpochs(input, band),
         });
   }
 

@@ -9,7 +9,7 @@ import { instantOfTick } from '../core/clock/tick-clock.js';
 import { addSamples, instant, parseInstant, secondsBetween } from '../core/instant.js';
 import type { SpectraSource } from '../core/sources.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { runSession, type LiveSettings } from './chain.js';
+import { runStreamEpoch, type LiveSettings } from './chain.js';
 import { Steering, type From } from './steering.js';
 import { Timeline } from './timeline.js';
 
@@ -70,7 +70,7 @@ async function integrations(
     align: 'first-sample',
     steering,
   };
-  await runSession(sourceOf(blocks, between), live, {
+  await runStreamEpoch(sourceOf(blocks, between), live, {
     integration: (one) => {
       made.push(one);
       return Promise.resolve();

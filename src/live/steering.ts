@@ -94,7 +94,7 @@ export interface Clocks {
   readonly files: IntegrationClock;
 }
 
-interface Session {
+interface SteeredEpoch {
   readonly epoch: number;
   readonly first: IntegrationClock;
   readonly grid: SpectrumGrid;
@@ -133,7 +133,7 @@ export class Steering {
   readonly beams: ReadonlyMap<number, Timeline<readonly string[]>>;
   /** Left out from the start: images have no slot for them. */
   readonly neverImaged: Uint8Array;
-  private session: Session | undefined;
+  private session: SteeredEpoch | undefined;
   private epochs = 0;
   private count = 0;
   /** In the order of the requests. */
@@ -149,8 +149,13 @@ export class Steering {
   }
 
   /** Begins a stream epoch; its clocks follow changes from now on. */
-  follow(source: Source, grid: SpectrumGrid, { cuts, files }: Clocks, replan: Session['replan']): Clocks {
-    const session: Session = {
+  follow(
+    source: Source,
+    grid: SpectrumGrid,
+    { cuts, files }: Clocks,
+    replan: SteeredEpoch['replan'],
+  ): Clocks {
+    const session: SteeredEpoch = {
       grid,
       replan,
       epoch: this.epochs++,
@@ -243,7 +248,7 @@ export class Steering {
   }
 
   /** Rebuilds the timelines from the start with the remaining changes. */
-  private rebuild(session: Session): void {
+  private rebuild(session: SteeredEpoch): void {
     const { flaggedInputs, integrationS, calibrated } = this.start;
     this.flags.reset(flaggedInputs);
     this.integration.reset(integrationS);
@@ -324,11 +329,11 @@ export class Steering {
     );
   }
 
-  private current(): Session {
+  private current(): SteeredEpoch {
     return this.session ?? refuse('steer', 'no data have arrived yet', 'wait for the first');
   }
 
-  private fromOf(session: Session, index: number): Required<From> {
+  private fromOf(session: SteeredEpoch, index: number): Required<From> {
     const { epoch } = session;
     return { at: momentOf(session, index), tick: session.tickOf(index), epoch, spectrum: index };
   }
@@ -358,11 +363,11 @@ function refuseUnknown(before: readonly string[], change: ChangedBeams): void {
     refuse('beams.stop', `there is no beam towards ${unknown}`, `name one of ${before.join(', ')}`);
 }
 
-const momentOf = ({ grid }: Session, index: number): Instant =>
+const momentOf = ({ grid }: SteeredEpoch, index: number): Instant =>
   addSamples(grid.start, index, grid.spectrumRateHz);
 
 /** The first cut after a spectrum, by the clock in force there; a change is also a cut. */
-function cutAfter({ pieces }: Session, index: number): number {
+function cutAfter({ pieces }: SteeredEpoch, index: number): number {
   let k = pieces.length - 1;
   while (k > 0 && pieces[k].fromIndex > index) k--;
   const next = k + 1 < pieces.length ? pieces[k + 1].fromIndex : Infinity;

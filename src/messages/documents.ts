@@ -836,7 +836,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
   {
     of: 'live: session',
     fields: {
-      event: "`session`: the senders' clocks run from here on without a break",
+      event: "`session`: a stream epoch: the senders' clocks run from here on without a break",
       session: 'its number, from 0',
       start: 'UTC of its first sample',
     },

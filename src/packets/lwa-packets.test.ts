@@ -116,7 +116,7 @@ describe('SNAP2 by hand', () => {
     assert.deepEqual(snap2.write(packet.header, packet.payload), datagram);
   });
 
-  it('is placed, in the session of its sync time', () => {
+  it('is placed, in the stream epoch of its sync time', () => {
     const facts = placedBy(snap2, datagram, plan);
     assert.deepEqual(
       [facts.tick, facts.sender, facts.fragment, facts.session],
@@ -137,7 +137,7 @@ describe('SNAP2 by hand', () => {
   });
 
   it('is refused', () => {
-    refusedBy(snap2, changed(datagram, 8, '00000000'), plan, 'invalid', /a session without epoch/);
+    refusedBy(snap2, changed(datagram, 8, '00000000'), plan, 'invalid', /a stream without epoch/);
     refusedBy(snap2, changed(datagram, 28, '00000007'), plan, 'unknown_source', /7/);
     refusedBy(
       snap2,

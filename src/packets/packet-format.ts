@@ -83,7 +83,7 @@ type PacketEpoch =
   | {
       readonly from: 'packet';
       of(session: bigint | undefined): Instant;
-      /** The last session whose epoch is not after a given time; absent if all packets have one epoch. */
+      /** The last stream epoch that is not after a given time; absent if all packets have one epoch. */
       sessionAt?(unixSeconds: number): bigint;
     }
   | { readonly from: 'unknown'; readonly means: string };

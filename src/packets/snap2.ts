@@ -197,7 +197,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
   write,
   place: ({ header }, stream) => {
     const { signals, channels, firstChannel } = stream.numbers;
-    if (header.syncTime === 0) return invalid('sync time 0: a session without epoch');
+    if (header.syncTime === 0) return invalid('sync time 0: a stream without epoch');
     if (header.signals !== signals || header.channels !== channels) {
       return invalid(
         `${header.channels} channels of ${header.signals} signals where ${channels} of ${signals} are planned`,

@@ -8,7 +8,7 @@ import { closingAfter, nothingToClose, type Closers } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { runSession } from '../live/index.js';
+import { runStreamEpoch } from '../live/index.js';
 import { inputsNamed } from '../stages/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { fillSpectra, fillWithNoise, spectraType } from '../bench/noise.js';
@@ -64,7 +64,7 @@ export const timeImages = (
       }
       return Promise.resolve();
     };
-    await runSession(
+    await runStreamEpoch(
       source,
       {
         backend,

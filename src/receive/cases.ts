@@ -37,7 +37,7 @@ function altered(changes: Readonly<Record<number, bigint>>): Uint8Array {
   return packet;
 }
 
-/** Blocks are [first slot, missing packet slots, skipped blocks before it, session]. */
+/** Blocks are [first slot, missing packet slots, skipped blocks before it, stream epoch]. */
 const arrayCases: readonly RingCase[] = [
   {
     name: 'all in order: whole blocks, nothing missing',
@@ -153,8 +153,8 @@ const arrayCases: readonly RingCase[] = [
     name: 'the first packet comes from a board whose clock is wrong: the majority is followed',
     steps: [moved(0, 40, (cell) => (cell.sender === 0 ? { ...cell, slot: cell.slot + 4000 } : cell))],
     drainEvery: 16,
-    // Two packets of board 0 make a block of session 0. The first packet of board 1 is late; its second confirms the
-    // jump. From slot 1 on, board 0 is early: 39 slots of two packets.
+    // Two packets of board 0 make a block of stream epoch 0. The first packet of board 1 is late; its second confirms
+    // the jump. From slot 1 on, board 0 is early: 39 slots of two packets.
     blocks: [
       [4000, 62, 0, 0],
       [0, 17, 0, 1],
@@ -167,7 +167,7 @@ const arrayCases: readonly RingCase[] = [
     resyncs: 1,
   },
   {
-    name: 'the network was away for ten blocks: skipped, and no session is lost',
+    name: 'the network was away for ten blocks: skipped, and no stream epoch is lost',
     steps: [packetsBetween(0, 16), packetsBetween(96, 112)],
     // More than half of the sources must repeat it: five packets, which are lost.
     blocks: [
@@ -179,7 +179,7 @@ const arrayCases: readonly RingCase[] = [
     outcomes: { early: 5 },
   },
   {
-    name: 'away for longer than may be skipped: a new session',
+    name: 'away for longer than may be skipped: a new stream epoch',
     steps: [packetsBetween(0, 16), packetsBetween(960, 976)],
     blocks: [
       [0, 0, 0, 0],
@@ -191,7 +191,7 @@ const arrayCases: readonly RingCase[] = [
     resyncs: 1,
   },
   {
-    name: 'the senders restart at zero: a new session, what was open is handed on',
+    name: 'the senders restart at zero: a new stream epoch, what was open is handed on',
     steps: [packetsBetween(5000, 5012), packetsBetween(0, 16)],
     // The lower of the two middle clocks decides, so two boards of four are enough to go back: three packets.
     blocks: [
@@ -237,7 +237,7 @@ const arrayCases: readonly RingCase[] = [
     blocks: [-16, -8, 0, 8].map((slot) => [TURN_SLOTS + slot, 0, 0, 0] as const),
   },
   {
-    name: 'a packet from before the wrap is late in a session that began after it',
+    name: 'a packet from before the wrap is late in a stream epoch that began after it',
     steps: [
       packetsBetween(0, 2),
       [packetOf({ sender: 1, slot: TURN_SLOTS - 1, fragment: 0 })],
@@ -266,7 +266,7 @@ const arrayCases: readonly RingCase[] = [
     resyncs: 1,
   },
   {
-    name: 'a new session after a wrap takes ticks as they are sent',
+    name: 'a new stream epoch after a wrap takes ticks as they are sent',
     steps: [packetsBetween(TURN_SLOTS - 8, TURN_SLOTS + 8), packetsBetween(5000, 5016)],
     blocks: [
       [TURN_SLOTS - 8, 0, 0, 0],
@@ -330,7 +330,7 @@ const arrayCases: readonly RingCase[] = [
       packetsBetween(40, 48),
       'silence',
       'drain',
-      // Senders resume inside a block that the timeout closed: packets are late, and no new session begins.
+      // Senders resume inside a block that the timeout closed: packets are late, and no new stream epoch begins.
       packetsBetween(48, 52),
       'silence',
       packetsBetween(52, 72),

@@ -1,4 +1,4 @@
-/** Which missing packets are losses: not those before a session's first packet, nor those after its last. */
+/** Which missing packets are losses: not those before a stream epoch's first packet, nor those after its last. */
 import type { Presence } from '../core/presence/presence.js';
 import type { ArrivedBlock } from './ring.js';
 

@@ -1,5 +1,5 @@
 /**
- * The UTC of a session's tick 0. It comes from the packets (SNAP2, VDIF, MWA), from the operator, or from the wall
+ * The UTC of a stream epoch's tick 0. It comes from the packets (SNAP2, VDIF, MWA), from the operator, or from the wall
  * clock at the first packet's arrival, rounded to a second. Packet times have priority: a contradicting value is
  * refused. The operator's value is valid while the senders' clocks run on at the rate of the wall clock; after a reset
  * it is unknown until it is given again.
@@ -15,7 +15,7 @@ export type EpochSetting =
   | {
       readonly from: 'operator';
       readonly at: Instant;
-      /** After a clock reset: use the wall clock, or skip the session until a time is given (default). */
+      /** After a clock reset: use the wall clock, or skip the stream epoch until a time is given (default). */
       readonly afterRestart?: 'clock' | 'wait';
     }
   | { readonly from: 'clock' };
@@ -25,14 +25,14 @@ export interface KnownEpoch {
   readonly at: Instant;
 }
 
-/** What is known of a session at its first block. */
-interface SessionStart {
+/** What is known of a stream epoch at its first block. */
+interface EpochStart {
   readonly session: number;
   readonly startTick: bigint;
   /** As in the packets. */
   readonly epoch: bigint;
   readonly arrivedUnixNs: bigint;
-  /** Whether it is the run's first session. */
+  /** Whether it is the run's first stream epoch. */
   readonly isFirst: boolean;
   /** The newest block for which the operator's value was valid. */
   readonly before?: Arrived;
@@ -63,7 +63,7 @@ export function epochOf(
   format: PacketFormat,
   setting: EpochSetting,
   tickRateHz: Rational,
-  start: SessionStart,
+  start: EpochStart,
 ): KnownEpoch | undefined {
   if (format.epoch.from === 'packet') {
     const at = format.epoch.of(start.epoch);
@@ -76,7 +76,7 @@ export function epochOf(
   return setting.afterRestart === 'clock' ? byClock(tickRateHz, start) : undefined;
 }
 
-/** Refuses a given time that contradicts the packets. First session only: reset clocks carry their own time. */
+/** Refuses a given time that contradicts the packets. First stream epoch only: reset clocks carry their own time. */
 function refuseOtherTime(
   format: PacketFormat,
   setting: EpochSetting,
@@ -95,7 +95,7 @@ function refuseOtherTime(
 }
 
 /** A reset counter may have any value. It ran on if it advanced as much as the wall clock did. */
-function runsOn(tickRateHz: Rational, { startTick, arrivedUnixNs, before }: SessionStart): boolean {
+function runsOn(tickRateHz: Rational, { startTick, arrivedUnixNs, before }: EpochStart): boolean {
   if (!before || startTick < before.tick) return false;
   const passedS = Number(arrivedUnixNs - before.unixNs) / 1e9;
   return Math.abs(secondsOfTicks(startTick - before.tick, tickRateHz) - passedS) <= RUNS_ON_S;
@@ -109,7 +109,7 @@ export function epochOfTick(time: Instant, tick: bigint, tickRateHz: Rational): 
 }
 
 /** Senders start on whole seconds, and packets arrive soon after their samples. Leap seconds since then are counted. */
-function byClock(tickRateHz: Rational, { startTick, arrivedUnixNs }: SessionStart): KnownEpoch {
+function byClock(tickRateHz: Rational, { startTick, arrivedUnixNs }: EpochStart): KnownEpoch {
   const { unixSeconds, fraction } = epochOfTick(instantOfUnixNs(arrivedUnixNs), startTick, tickRateHz);
   return { from: 'clock', at: instant(unixSeconds + Math.round(fraction)) };
 }

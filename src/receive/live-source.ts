@@ -1,6 +1,6 @@
 /**
- * Arriving blocks as sources: one per session, so that all samples of a source are on one time grid. When the senders'
- * clocks are reset, the source ends and the next one begins.
+ * Arriving blocks as sources: one per stream epoch, so that all samples of a source are on one time grid. When the
+ * senders' clocks are reset, the source ends and the next one begins.
  */
 import { spectraCAT, voltagesAT } from '../core/axes.js';
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
@@ -40,7 +40,7 @@ export interface LiveCells extends ArrivalFacts, Pick<ArrivedBlock, 'cells' | 'a
   release(): void;
 }
 
-interface SessionFacts {
+interface EpochFacts {
   /** From 0; incremented whenever the senders' clocks are reset. */
   readonly session: number;
   readonly startTick: bigint;
@@ -51,17 +51,17 @@ interface SessionFacts {
   readonly layout: CellLayout;
   readonly ring: RingPlan;
 }
-export interface LiveSpectraSource extends SpectraSource, SessionFacts {
+export interface LiveSpectraSource extends SpectraSource, EpochFacts {
   blocks(blockSamples: number): AsyncIterable<LiveSpectra>;
   /** Used instead of blocks. */
   cells(): AsyncIterable<LiveCells>;
 }
-interface LiveVoltageSource extends VoltageSource, SessionFacts {
+interface LiveVoltageSource extends VoltageSource, EpochFacts {
   blocks(blockSamples: number): AsyncIterable<LiveVoltages>;
 }
 export type LiveSource = LiveSpectraSource | LiveVoltageSource;
 
-interface SessionParts {
+interface EpochParts {
   readonly plan: RingPlan;
   readonly band: Band;
   readonly polarisations: 1 | 2;
@@ -69,11 +69,11 @@ interface SessionParts {
   readonly first: ArrivedBlock;
   readonly epoch: KnownEpoch;
   readonly clock: TickClock;
-  /** The next block of this session; undefined at its end. */
+  /** The next block of this stream epoch; undefined at its end. */
   readonly next: () => Promise<ArrivedBlock | undefined>;
 }
 
-export function liveSource(parts: SessionParts): LiveSource {
+export function liveSource(parts: EpochParts): LiveSource {
   const { plan, band, polarisations, first, epoch, clock } = parts;
   const { stream } = plan;
   const rateHz = (numberOf(clock.tickRateHz) * stream.samplesPerSlot) / stream.ticksPerSlot;
@@ -129,7 +129,7 @@ export function liveSource(parts: SessionParts): LiveSource {
   };
 }
 
-async function* wholeBlocks({ plan, first, clock, next }: SessionParts): AsyncGenerator<LiveCells> {
+async function* wholeBlocks({ plan, first, clock, next }: EpochParts): AsyncGenerator<LiveCells> {
   for (let block: ArrivedBlock | undefined = first; block; block = await next()) {
     const arrived = block;
     try {
@@ -159,7 +159,7 @@ interface Piece extends ArrivalFacts {
 
 /** Whole blocks of the ring if they are no longer than requested, otherwise equal parts (the last may be shorter). */
 async function* pieces<Rest>(
-  { plan, turn, first, clock, next }: SessionParts,
+  { plan, turn, first, clock, next }: EpochParts,
   blockSamples: number,
   rest: (turned: Turned, samples: number, presence: Presence) => Rest,
 ): AsyncGenerator<Piece & Rest> {

@@ -11,7 +11,7 @@ export interface RingPlan {
   readonly blocks: number;
   /** Blocks open at a time: that of the median source, one ahead, the others behind. */
   readonly window: number;
-  /** The median source may continue after a gap of this length; a longer one, or a step back, is a new session. */
+  /** The median source may continue after a gap of this length; a longer one, or a step back, is a new stream epoch. */
   readonly skipTicks: number;
   /** Open blocks are delivered after this long without a packet. */
   readonly flushMs: number;

@@ -132,7 +132,7 @@ for (const by of ['typescript', ...native] as const)
         assert.deepEqual([account.outcomes.placed, account.outcomes.ring_full], [400, 0]);
       }));
 
-    it('a session of unknown time begins once its time is given; times of other sessions are refused', () =>
+    it('a stream epoch of unknown time begins once its time is given; times of others are refused', () =>
       inTemporaryFolder('receive', async (folder) => {
         const capture = await captureOf(folder, [...packetsOf(250_000, 250_020), ...packetsOf(0, 30)]);
         const answers: unknown[] = [];

@@ -92,9 +92,9 @@ export interface ReadyToListen {
 /** An event for the operator. */
 export interface ReceiveEvent {
   /**
-   * `session`: the senders' clocks jumped and were followed. `untimed`: a session is skipped because its time is
-   * unknown. `undated`: a session is skipped because its time is outside the calendar. `far`: the first session is over
-   * a day from the wall clock.
+   * `session`: the senders' clocks jumped and were followed. `untimed`: a stream epoch is skipped because its time is
+   * unknown. `undated`: a stream epoch is skipped because its time is outside the calendar. `far`: the first stream
+   * epoch is over a day from the wall clock.
    */
   readonly kind: 'session' | 'untimed' | 'undated' | 'far';
   readonly session: number;
@@ -112,11 +112,11 @@ interface SenderAccount extends SenderCounts {
 export interface ReceiveAccount extends Omit<RingAccount, 'senders'> {
   readonly senders: readonly SenderAccount[];
   /**
-   * Missing packets before a session's first packet, after its last, and in blocks that were not taken: not losses of
-   * the data in use.
+   * Missing packets before a stream epoch's first packet, after its last, and in blocks that were not taken: not losses
+   * of the data in use.
    */
   readonly edgeCells: number;
-  /** Blocks of sessions with unknown time. */
+  /** Blocks of stream epochs with unknown time. */
   readonly untimedBlocks: number;
   /** Datagrams of a surveyed socket before the first of `packets`: not in the data. */
   readonly surveyed?: Surveyed;
@@ -132,14 +132,14 @@ export interface ReceiveAccount extends Omit<RingAccount, 'senders'> {
 export interface Reception extends Closable {
   readonly plan: RingPlan;
   readonly description: string;
-  /** One after the other; the first starts with the first block. The unread rest of a session is skipped. */
+  /** One after the other; the first starts with the first block. The unread rest of a stream epoch is skipped. */
   sessions(): AsyncIterable<LiveSource>;
-  /** Stops receiving: open blocks are delivered, then blocks and sessions end. */
+  /** Stops receiving: open blocks are delivered, then blocks and stream epochs end. */
   stop(): void;
   account(): ReceiveAccount;
   /** Whether the blocks that wait fill most of the ring; never for a capture. */
   isBehind(): boolean;
-  /** Gives the time of a tick for a session skipped because its time is unknown; it begins with its next block. */
+  /** Gives the time of a tick for a stream epoch skipped because its time is unknown; it begins with its next block. */
   setEpoch(tick: bigint, time: Instant): { readonly at: Instant; readonly tick: bigint };
 }
 
@@ -170,7 +170,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
     const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
-    /** The session whose time is unknown. */
+    /** The stream epoch whose time is unknown. */
     let waiting: { session: number; nextTick: bigint } | undefined;
     let given: Instant | undefined;
     const lost = new LostCells(cellsOf(plan));
@@ -180,7 +180,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       pending = undefined;
       return block;
     };
-    /** The next block of a session; a block of another session stays pending. */
+    /** The next block of a stream epoch; a block of another stream epoch stays pending. */
     const nextOf = async (session: number): Promise<ArrivedBlock | undefined> => {
       const block = await nextBlock();
       if (block === undefined || block.session === session) return block;
@@ -237,7 +237,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           untimedBlocks++;
           first.release();
         }
-        // The rest of this session; if its time is given meanwhile, it begins.
+        // The rest of this stream epoch; if its time is given meanwhile, it begins.
         for (let rest = await next(); rest; rest = await next()) {
           if (isGiven()) {
             pending = rest;

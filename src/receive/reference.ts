@@ -1,7 +1,7 @@
 /**
  * The ring in TypeScript: the reference implementation, one packet at a time. A window of consecutive blocks is open
- * and follows the median source (sender-clocks.ts). A packet is placed if its block is open and its packet slot empty. A
- * block that leaves the window is delivered, with zeros for missing packets. A block's first packet allocates its
+ * and follows the median source (sender-clocks.ts). A packet is placed if its block is open and its packet slot empty.
+ * A block that leaves the window is delivered, with zeros for missing packets. A block's first packet allocates its
  * memory, so unsent blocks cost none.
  */
 import { closes } from '../core/closing.js';
@@ -61,7 +61,7 @@ export class ReferenceRing implements FedRing {
   private floor: bigint | undefined;
   private session = 0;
   private skipped = 0;
-  /** Whether this session delivered a block: nothing is skipped before that. */
+  /** Whether this stream epoch delivered a block: nothing is skipped before that. */
   private handedOn = false;
 
   constructor(

@@ -72,7 +72,7 @@ export interface ArrivedBlock {
   readonly session: number;
   /** What tick 0 means, from the packets; 0 if they do not carry it. */
   readonly epoch: bigint;
-  /** Empty blocks of this session just before this one. */
+  /** Empty blocks of this stream epoch just before this one. */
   readonly skippedBlocks: number;
   readonly presence: Presence;
   readonly missingCells: number;

@@ -162,7 +162,7 @@ export class SenderClocks {
     this.clocks.forEach((_, sender) => (this.clocks[sender] = unconfirmed()));
   }
 
-  /** In a new session ticks are as sent: whole cycles of a clock are left to the code that knows the time. */
+  /** In a new stream epoch ticks are as sent: whole cycles of a clock are left to the code that knows the time. */
   fold(wrapBits: number): void {
     for (const clock of this.clocks) {
       if (clock.other !== undefined) clock.other = BigInt.asUintN(wrapBits, clock.other);

@@ -118,7 +118,7 @@ function ofData({ isLive, dataAgeS, senders, ringFull, kernelDrops, resyncs }: M
     faults.push({
       id: 'resync',
       severity: 'warning',
-      what: "the senders' clocks were set anew: a new session began",
+      what: "the senders' clocks were reset: a new stream epoch began",
       where: 'the senders',
       fix: 'check that they were meant to restart; CHIPS and SPEAD need source.epoch again',
     });

@@ -153,7 +153,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     look: async (spectra) => {
       await check?.look(spectra);
     },
-    // Only the sessions are wrapped; the methods stay bound to the input.
+    // Only the stream epochs are wrapped; the methods stay bound to the input.
     input: Object.assign(Object.create(input) as OpenedInput, watchInput(input, page.state)),
     watcher: {
       session: (source) => {

@@ -70,7 +70,7 @@ export function openReport(options: CommonOptions): Report {
         if (seen.empty++ === 0 && !isJson) say(`no image: ${event.why}`);
       }
       if (!isJson && kind === 'session' && event.session > 0)
-        say(`session ${event.session}, from ${event.start}`);
+        say(`stream epoch ${event.session}, from ${event.start}`);
       stage?.update({
         done: seen.images > 0 ? seen.images : seen.integrations,
         unit: seen.images > 0 ? 'images' : 'integrations',
@@ -153,7 +153,7 @@ function summaryLines(summary: NightSummary): string[] {
       (lateImages > 0 ? `, ${lateImages} images left out because the ring was nearly full` : ''),
     ...(samplesIn > 0 || missingSamples > 0
       ? [
-          `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} sessions` : ''}`,
+          `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} stream epochs` : ''}`,
         ]
       : []),
     ...(files.length > 0 ? [`files: ${files.join(', ')}`] : []),

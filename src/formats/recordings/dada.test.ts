@@ -6,7 +6,7 @@ import { raw } from './raw.js';
 import { encodeDada, type DadaSample } from '../testing/encoders.js';
 import { readWhole, writeSample } from '../testing/reading.js';
 
-const code = (_lane: number, input: number, t: number, part: number): number =>
+const code = (_sender: number, input: number, t: number, part: number): number =>
   ((input * 17 + t * 5 + part * 3) % 201) - 100;
 const sample: DadaSample = {
   channels: 1,

@@ -13,7 +13,7 @@ import type { InputFile } from '../io/input.js';
 export type { SenderRange };
 
 export interface Frame {
-  readonly lane: number;
+  readonly sender: number;
   /** From the recording's first sample; negative: before it. */
   readonly firstSample: number;
   readonly samples: number;
@@ -90,7 +90,7 @@ export interface AssembledBlock {
 }
 
 interface Assembly {
-  readonly lanes: readonly SenderRange[];
+  readonly senders: readonly SenderRange[];
   /** In the whole recording. */
   readonly samples: number;
   readonly blockSamples: number;
@@ -103,20 +103,20 @@ interface Assembly {
 }
 
 /**
- * Frames to blocks. A block is closed after 2·lanes + 16 frames that start after it: enough for the reordering of a
+ * Frames to blocks. A block is closed after 2·senders + 16 frames that start after it: enough for the reordering of a
  * network switch, and one frame with a damaged time cannot close it early.
  */
 export async function* assembleFrames(assembly: Assembly): AsyncGenerator<AssembledBlock> {
-  const { lanes, samples, tally } = assembly;
+  const { senders, samples, tally } = assembly;
   const blockSamples = wholeNumber('blocks', 'blockSamples', assembly.blockSamples, 1, 2 ** 31);
-  const mostBeyond = 2 * lanes.length + 16;
+  const mostBeyond = 2 * senders.length + 16;
   let first = 0;
   let length = Math.min(blockSamples, samples);
   let ahead: Frame[] = [];
   let beyond = 0;
-  let covered = lanes.map((): number[] => []);
+  let covered = senders.map((): number[] => []);
   /** Start samples of the frames in this block and those ahead: the first of duplicates is used. */
-  const begun = lanes.map(() => new Set<number>());
+  const begun = senders.map(() => new Set<number>());
   assembly.clear(length);
 
   const placeHere = (frame: Frame): void => {
@@ -124,16 +124,16 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
     const to = Math.min(frame.firstSample + frame.samples, first + length);
     if (to <= from) return;
     assembly.place(frame, from - frame.firstSample, to - from, from - first);
-    covered[frame.lane].push(from - first, to - first);
+    covered[frame.sender].push(from - first, to - first);
   };
   const take = (frame: Frame): void => {
     const end = frame.firstSample + frame.samples;
     if (end <= 0 || frame.firstSample >= samples) tally.outside++;
     else if (end <= first) tally.late++;
-    else if (begun[frame.lane].has(frame.firstSample)) tally.doubled++;
+    else if (begun[frame.sender].has(frame.firstSample)) tally.doubled++;
     else {
       tally.frames++;
-      begun[frame.lane].add(frame.firstSample);
+      begun[frame.sender].add(frame.firstSample);
       placeHere(frame);
       if (end <= first + length) return;
       ahead.push({ ...frame, payload: frame.payload.slice() });
@@ -143,18 +143,18 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
   const finished = (): AssembledBlock => ({
     firstSample: first,
     samples: length,
-    gaps: gapsOf(lanes, covered, length),
+    gaps: gapsOf(senders, covered, length),
   });
   const advance = (): void => {
     first += length;
     length = Math.min(blockSamples, samples - first);
-    covered = lanes.map(() => []);
+    covered = senders.map(() => []);
     if (length <= 0) return;
     assembly.clear(length);
     ahead = ahead.filter((frame) => frame.firstSample + frame.samples > first);
     for (const known of begun) known.clear();
     for (const frame of ahead) {
-      begun[frame.lane].add(frame.firstSample);
+      begun[frame.sender].add(frame.firstSample);
       placeHere(frame);
     }
     beyond = ahead.filter((frame) => frame.firstSample >= first + length).length;
@@ -179,17 +179,17 @@ export async function* assembleFrames(assembly: Assembly): AsyncGenerator<Assemb
   }
 }
 
-/** The gaps in `covered` ([from, to) pairs per lane); equal gaps of neighbouring lanes are joined. */
+/** The gaps in `covered` ([from, to) pairs per sender); equal gaps of neighbouring senders are joined. */
 export function gapsOf(
-  lanes: readonly SenderRange[],
+  senders: readonly SenderRange[],
   covered: readonly (readonly number[])[],
   samples: number,
 ): SpectraGap[] {
   const gaps: SpectraGap[] = [];
   const latest = new Map<string, number>();
-  lanes.forEach((lane, index) => {
+  senders.forEach((sender, index) => {
     for (const [firstSample, endSample] of holes(covered[index], samples)) {
-      const gap: SpectraGap = { ...lane, firstSample, endSample };
+      const gap: SpectraGap = { ...sender, firstSample, endSample };
       const span = `${firstSample} ${endSample}`;
       const before = latest.get(span);
       if (before !== undefined && joins(gaps[before], gap)) {

@@ -13,7 +13,7 @@ const sample: Mark5bSample = {
   framesPerSecond: 6400,
   day: 821,
   second: 19_801,
-  code: (_lane, input, t) => (input + t) % 4,
+  code: (_sender, input, t) => (input + t) % 4,
 };
 const options = { inputs: 8, near: parseInstant('2014-01-01') };
 

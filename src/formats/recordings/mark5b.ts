@@ -196,7 +196,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       tally.invalid++;
       return undefined;
     }
-    return { lane: 0, firstSample: (elapsed(header) - startFrame) * samples, samples, payload };
+    return { sender: 0, firstSample: (elapsed(header) - startFrame) * samples, samples, payload };
   });
   const unpack = planUnpacker(packing);
   const sampleRateHz = perSecond * samples;
@@ -226,7 +226,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     {
       file,
       tally,
-      lanes: [{ firstInput: 0, endInput: inputs, firstChannel: 0, endChannel: 1 }],
+      senders: [{ firstInput: 0, endInput: inputs, firstChannel: 0, endChannel: 1 }],
       batches: () => readFrames({ file, from: 0, bufferBytes, tally, parse }),
       unpack: (frame, from, target) => {
         unpack(frame.payload, from, target, 0);

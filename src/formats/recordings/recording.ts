@@ -41,7 +41,7 @@ type SpectraFacts = Omit<SpectraRecording, 'kind' | 'blocks' | 'close' | 'tally'
 
 interface FrameStore<Elements> {
   readonly file: InputFile;
-  readonly lanes: readonly SenderRange[];
+  readonly senders: readonly SenderRange[];
   readonly tally: FrameTally;
   /** A new pass through the file. */
   batches(): AsyncIterable<readonly Frame[]>;
@@ -118,7 +118,7 @@ async function* framedBlocks<Elements>(
   let elements = memory.elements(Math.min(blockSamples, samples));
   let stride = 0;
   const blocks = assembleFrames({
-    lanes: store.lanes,
+    senders: store.senders,
     samples,
     blockSamples,
     batches: store.batches(),

@@ -21,10 +21,10 @@ const plain: VdifSample = {
   seconds: 14_363_767,
   firstFrame: 998,
   extension: 3,
-  code: (lane, _input, sample) => (sample + lane) % 4,
+  code: (sender, _input, sample) => (sample + sender) % 4,
 };
-const numbered = (bits: number) => (lane: number, input: number, sample: number, part: number) =>
-  (lane * 7 + input * 3 + sample * 5 + part) % 2 ** bits;
+const numbered = (bits: number) => (sender: number, input: number, sample: number, part: number) =>
+  (sender * 7 + input * 3 + sample * 5 + part) % 2 ** bits;
 
 describe('VDIF', () => {
   it('orders threads, decodes two bits, and keeps time across the second', async () => {

@@ -170,17 +170,17 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const sampleRateHz = perSecond * samples;
   const startSecond = Math.floor(startFrame / perSecond);
   const inputs = threads.length * channels;
-  const laneOf = new Map(threads.map((thread, lane) => [thread, lane]));
+  const senderOf = new Map(threads.map((thread, sender) => [thread, sender]));
   const tally = emptyTally();
   const parse: FrameParser = (bytes, view, at) => {
     if (at + frameBytes > bytes.length) return { consumed: 0 };
     const header = parseHeader(view, at);
-    const lane = laneOf.get(header.thread);
+    const sender = senderOf.get(header.thread);
     const good =
       sameKind(header, first) &&
       !header.invalid &&
       header.epoch === first.epoch &&
-      lane !== undefined &&
+      sender !== undefined &&
       header.station === stationOf.get(header.thread);
     if (good) refuseBeyond(path, rate, header.frame);
     if (!good || header.frame >= perSecond) {
@@ -189,7 +189,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     }
     const payload = bytes.subarray(at + headerBytes(first), at + frameBytes);
     const firstSample = (elapsed(header) - startFrame) * samples;
-    return { consumed: frameBytes, frame: { lane, firstSample, samples, payload } };
+    return { consumed: frameBytes, frame: { sender, firstSample, samples, payload } };
   };
   const reading: FrameReading = { file, from: 0, bufferBytes: bufferFor(first), tally, parse };
   const unpack = planUnpacker(packing);
@@ -232,15 +232,15 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     {
       file,
       tally,
-      lanes: threads.map((_, lane) => ({
-        firstInput: lane * channels,
-        endInput: (lane + 1) * channels,
+      senders: threads.map((_, sender) => ({
+        firstInput: sender * channels,
+        endInput: (sender + 1) * channels,
         firstChannel: 0,
         endChannel: 1,
       })),
       batches: () => readFrames(reading),
       unpack: (frame, from, target) => {
-        unpack(frame.payload, from, target, frame.lane * channels);
+        unpack(frame.payload, from, target, frame.sender * channels);
       },
     },
   );

@@ -257,15 +257,15 @@ async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memor
     const length = Math.min(blockSamples, samples - at);
     const elements = whole.subarray(0, channels * inputs * length * memory.perSample);
     elements.fill(0);
-    const lanes: SenderRange[] = [];
+    const senders: SenderRange[] = [];
     const covered: number[][] = [];
     const missing: SenderRange[] = [];
     const holes: number[][] = [];
     for (const { part, iterator } of readers) {
-      const lane = { firstInput: part.firstInput, endInput: part.firstInput + part.recording.inputs };
-      const box = { ...lane, firstChannel: 0, endChannel: channels };
-      const known = lanes.findIndex(({ firstInput }) => firstInput === part.firstInput);
-      const k = known < 0 ? lanes.push(box) - 1 : known;
+      const sender = { firstInput: part.firstInput, endInput: part.firstInput + part.recording.inputs };
+      const box = { ...sender, firstChannel: 0, endChannel: channels };
+      const known = senders.findIndex(({ firstInput }) => firstInput === part.firstInput);
+      const k = known < 0 ? senders.push(box) - 1 : known;
       const cover = (covered[k] ??= []);
       for await (const piece of iterator.until(at + length)) {
         const from = Math.max(at, piece.at);
@@ -295,7 +295,7 @@ async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memor
     }
     sumTallies(tally, parts);
     const gaps = [
-      ...gapsOf(lanes, covered, length),
+      ...gapsOf(senders, covered, length),
       ...missing.map((box, k) => ({ ...box, firstSample: holes[k][0], endSample: holes[k][1] })),
     ].map(({ firstInput, endInput, firstChannel, endChannel, firstSample, endSample }) => ({
       firstInput,

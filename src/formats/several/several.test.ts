@@ -22,8 +22,8 @@ const put = (name: string, bytes: Uint8Array): string => {
   writeFileSync(join(folder, name), bytes);
   return join(folder, name);
 };
-const code = (lane: number, input: number, t: number, part: number): number =>
-  ((lane * 31 + input * 17 + t * 5 + part * 3) % 201) - 100;
+const code = (sender: number, input: number, t: number, part: number): number =>
+  ((sender * 31 + input * 17 + t * 5 + part * 3) % 201) - 100;
 
 const dada: DadaSample = {
   channels: 1,
@@ -39,7 +39,7 @@ const dadaFrom = (from: number): Buffer =>
   encodeDada({
     ...dada,
     offsetBytes: 4 * from,
-    code: (lane, input, t, part) => code(lane, input, t + from, part),
+    code: (sender, input, t, part) => code(sender, input, t + from, part),
   });
 
 const vdif: VdifSample = {
@@ -109,12 +109,12 @@ describe('several files as one', () => {
   });
 
   it('VDIF of one time: stations side by side, each where its own time says', async () => {
-    const station = (lane: number, firstFrame: number): Buffer =>
+    const station = (sender: number, firstFrame: number): Buffer =>
       encodeVdif({
         ...vdif,
         firstFrame,
-        code: (_thread, input, t, part) => code(lane, input, t + 32 * firstFrame, part),
-        drop: (_thread, frame) => (lane === 1 && frame === 3 ? 'drop' : 'keep'),
+        code: (_thread, input, t, part) => code(sender, input, t + 32 * firstFrame, part),
+        drop: (_thread, frame) => (sender === 1 && frame === 3 ? 'drop' : 'keep'),
       });
     const paths = [put('a.vdif', station(0, 0)), put('b.vdif', station(1, 2))];
     const joined = expectRecording(await openFile(paths.join(','), { sampleRateHz: 320 }));
@@ -122,8 +122,8 @@ describe('several files as one', () => {
     const { values, gaps } = await readRecording(joined, 50);
     const at = (row: number, t: number): number[] => values[row].slice(2 * t, 2 * t + 2);
     // Offset binary.
-    const level = (lane: number, t: number): number[] =>
-      [0, 1].map((part) => (code(lane, 0, t, part) & 255) - 128);
+    const level = (sender: number, t: number): number[] =>
+      [0, 1].map((part) => (code(sender, 0, t, part) & 255) - 128);
     for (const t of [0, 100, 191]) assert.deepEqual(at(0, t), level(0, t));
     for (const t of [64, 159, 192, 255]) assert.deepEqual(at(1, t), level(1, t));
     const missing = [0, 1].map((input) =>

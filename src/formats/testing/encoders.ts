@@ -2,13 +2,13 @@
 import { packNibbles } from '../../core/nibbles.js';
 import { Buffer } from 'node:buffer';
 
-/** A code to pack, for a lane, input of the lane, sample and part (0 re, 1 im). */
-export type CodeAt = (lane: number, input: number, sample: number, part: number) => number;
+/** A code to pack, for a sender, input of the sender, sample and part (0 re, 1 im). */
+export type CodeAt = (sender: number, input: number, sample: number, part: number) => number;
 
 /** Packs codes of `bits` bits, lowest first, as [sample][input][part]. */
 function packed(
   bits: number,
-  shape: { lane: number; inputs: number; parts: number; first: number; samples: number },
+  shape: { sender: number; inputs: number; parts: number; first: number; samples: number },
   code: CodeAt,
 ): Buffer {
   const width = shape.inputs * shape.parts;
@@ -17,7 +17,7 @@ function packed(
     const sample = Math.floor(k / width);
     const inside = k % width;
     const value = code(
-      shape.lane,
+      shape.sender,
       Math.floor(inside / shape.parts),
       shape.first + sample,
       inside % shape.parts,
@@ -51,10 +51,10 @@ export function encodeVdif(sample: VdifSample): Buffer {
   const frames: Buffer[] = [];
   const legacy = sample.extension === 'legacy';
   for (let k = 0; k < sample.frames; k++) {
-    for (const [lane, thread] of sample.threads.entries()) {
+    for (const [sender, thread] of sample.threads.entries()) {
       const fate = sample.drop?.(thread, k) ?? 'keep';
       if (fate === 'drop') continue;
-      const shape = { lane, inputs: sample.channels, parts: sample.parts };
+      const shape = { sender, inputs: sample.channels, parts: sample.parts };
       const payload = packed(
         sample.bits,
         { ...shape, first: k * sample.samplesPerFrame, samples: sample.samplesPerFrame },
@@ -104,7 +104,7 @@ export function encodeMark5b(sample: Mark5bSample): Buffer {
       header.writeUInt32LE(k % sample.framesPerSecond, 4);
       header.writeUInt32LE(((decimal(sample.day, 3) << 20) | decimal(second, 5)) >>> 0, 8);
       header.writeUInt32LE((decimal(fraction, 4) << 16) >>> 0, 12);
-      const shape = { lane: 0, inputs: sample.inputs, parts: 1, first: k * samples, samples };
+      const shape = { sender: 0, inputs: sample.inputs, parts: 1, first: k * samples, samples };
       return [header, packed(2, shape, sample.code)];
     }),
   );
@@ -122,7 +122,7 @@ export interface GuppiSample {
   /** By default 8. */
   readonly bits?: 4 | 8 | 16;
   readonly directIo: 'yes' | 'no';
-  /** Lane is the antenna, input is channel·polarisations + polarisation in file order. */
+  /** Sender is the antenna, input is channel·polarisations + polarisation in file order. */
   readonly code: CodeAt;
 }
 
@@ -236,7 +236,7 @@ export interface LwaSample {
   readonly tag: bigint;
   readonly frames: number;
   readonly code: CodeAt;
-  readonly drop?: (lane: number, frame: number) => 'drop' | 'keep';
+  readonly drop?: (sender: number, frame: number) => 'drop' | 'keep';
 }
 
 /** 512 samples per frame, 8+8 bits, at 100 kHz: 1960 ticks per sample. */
@@ -256,7 +256,7 @@ export function encodeTbn(sample: LwaSample & { readonly inputs: number }): Buff
   return Buffer.concat(parts);
 }
 
-/** 4096 samples per frame, 4+4 bits; lane is the polarisation, both tunings have the same samples. */
+/** 4096 samples per frame, 4+4 bits; sender is the polarisation, both tunings have the same samples. */
 export function encodeDrx(sample: LwaSample & { readonly offset: number }): Buffer {
   const parts: Buffer[] = [];
   for (let k = 0; k < sample.frames; k++) {
@@ -279,7 +279,7 @@ export function encodeDrx(sample: LwaSample & { readonly offset: number }): Buff
   return Buffer.concat(parts);
 }
 
-/** One spectrum per frame; lane is a group of channels, input is [channel][stand][pol]. */
+/** One spectrum per frame; sender is a group of channels, input is [channel][stand][pol]. */
 export function encodeLwaSpectra(
   sample: LwaSample & { readonly kind: 'tbf' | 'tbx'; readonly stands: number; readonly groups: number },
 ): Buffer {
@@ -312,8 +312,8 @@ export function encodeCor(sample: LwaSample & { readonly stands: number }): Buff
   for (let k = 0; k < sample.frames; k++) {
     for (let one = 1; one <= sample.stands; one++) {
       for (let two = one; two <= sample.stands; two++) {
-        const lane = (one - 1) * sample.stands + (two - 1);
-        if (sample.drop?.(lane, k) === 'drop') continue;
+        const sender = (one - 1) * sample.stands + (two - 1);
+        if (sample.drop?.(sender, k) === 'drop') continue;
         const header = lwaHeader(32, 2, sample.tag + BigInt(k * 5 * 196_000_000));
         header.writeUInt16BE(1584, 12);
         header.writeUInt16BE(1, 14);
@@ -321,7 +321,7 @@ export function encodeCor(sample: LwaSample & { readonly stands: number }): Buff
         header.writeUInt16BE(one, 28);
         header.writeUInt16BE(two, 30);
         const data = Buffer.alloc(64);
-        for (let x = 0; x < 16; x++) data.writeFloatLE(sample.code(lane, x >> 1, k, x & 1), x * 4);
+        for (let x = 0; x < 16; x++) data.writeFloatLE(sample.code(sender, x >> 1, k, x & 1), x * 4);
         parts.push(header, data);
       }
     }

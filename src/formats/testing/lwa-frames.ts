@@ -10,21 +10,21 @@ function header(length: number, id: number, tag: bigint): Buffer {
   return bytes;
 }
 
-/** Stand after stand, each with all its time; lane is the stand's index in `stands`, input the polarisation. */
+/** Stand after stand, each with all its time; sender is the stand's index in `stands`, input the polarisation. */
 export function encodeTbw(
   sample: LwaSample & { readonly stands: readonly number[]; readonly bits: 4 | 12 },
 ): Buffer {
   const samples = sample.bits === 12 ? 400 : 1200;
   const parts: Buffer[] = [];
-  for (const [lane, stand] of sample.stands.entries()) {
+  for (const [sender, stand] of sample.stands.entries()) {
     for (let k = 0; k < sample.frames; k++) {
-      if (sample.drop?.(lane, k) === 'drop') continue;
+      if (sample.drop?.(sender, k) === 'drop') continue;
       const head = header(24, 0, sample.tag + BigInt(k * samples));
       head.writeUIntBE(k + 1, 5, 3);
       head.writeUInt16BE(0x8000 | (sample.bits === 4 ? 0x4000 : 0) | stand, 12);
       const data = Buffer.alloc(1200);
       for (let t = 0; t < samples; t++) {
-        const [x, y] = [0, 1].map((pol) => sample.code(lane, pol, k * samples + t, 0));
+        const [x, y] = [0, 1].map((pol) => sample.code(sender, pol, k * samples + t, 0));
         if (sample.bits === 4) data[t] = packNibbles(x, y);
         else data.writeUIntBE(((x & 0xfff) << 12) | (y & 0xfff), 3 * t, 3);
       }
@@ -34,7 +34,7 @@ export function encodeTbw(
   return Buffer.concat(parts);
 }
 
-/** 4096 samples per frame, 8+8 bits; lane is the polarisation, both tunings have the same samples. */
+/** 4096 samples per frame, 8+8 bits; sender is the polarisation, both tunings have the same samples. */
 export function encodeDrx8(sample: LwaSample & { readonly offset: number }): Buffer {
   const parts: Buffer[] = [];
   for (let k = 0; k < sample.frames; k++) {
@@ -91,7 +91,7 @@ export interface DrSample {
   readonly words: readonly [number, number];
   /** X and Y of the first tuning, then of the second. */
   readonly fills: readonly [number, number, number, number];
-  /** Lane is the tuning, input the channel, part the product. */
+  /** Sender is the tuning, input the channel, part the product. */
   readonly value: CodeAt;
   readonly errors?: (integration: number) => number;
 }

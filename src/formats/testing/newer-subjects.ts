@@ -19,8 +19,8 @@ import { encodeDrSpectra, encodeDrx8, encodeNewerTbf, encodeTbw } from './lwa-fr
 import { writeSample } from './reading.js';
 import type { Subject } from './trial.js';
 
-const small = (lane: number, input: number, t: number, part: number): number =>
-  ((lane * 5 + input * 3 + t * 7 + part) % 15) - 7;
+const small = (sender: number, input: number, t: number, part: number): number =>
+  ((sender * 5 + input * 3 + t * 7 + part) % 15) - 7;
 const tag = 283_685_766_952_000_000n;
 
 export interface Made {

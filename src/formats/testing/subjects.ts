@@ -37,9 +37,9 @@ import { newerSubjects } from './newer-subjects.js';
 import type { AnySubject, Subject } from './trial.js';
 import { trio } from './trio.js';
 
-const small = (lane: number, input: number, t: number, part: number): number =>
-  ((lane * 5 + input * 3 + t * 7 + part) % 15) - 7;
-const code2 = (lane: number, input: number, t: number): number => (lane + input + t) % 4;
+const small = (sender: number, input: number, t: number, part: number): number =>
+  ((sender * 5 + input * 3 + t * 7 + part) % 15) - 7;
+const code2 = (sender: number, input: number, t: number): number => (sender + input + t) % 4;
 
 const header: VisibilityHeader = {
   telescope: trio,

@@ -1,6 +1,6 @@
 /**
- * Simulated drift scans against formulae that share no code with what they test: the Sun by the Astronomical Almanac's low
- * precision (0.01°), sidereal time by its polynomial, directions by hour angle and declination.
+ * Simulated drift scans against formulae that share no code with what they test: the Sun by the Astronomical Almanac's
+ * low precision (0.01°), sidereal time by its polynomial, directions by hour angle and declination.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -99,16 +99,16 @@ export async function openCor(
     (_, c) => (groups[Math.floor(c / perFrame)] + (c % perFrame)) * CHANNEL_WIDTH_HZ,
   );
   const tally = emptyTally();
-  // Here a frame's `firstSample` is its integration, its lane the group of channels, its `samples` the baseline.
+  // Here a frame's `firstSample` is its integration, its sender the group of channels, its `samples` the baseline.
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
     const header = corHeader(view, at);
-    const lane = groups.indexOf(header.firstChannel);
+    const sender = groups.indexOf(header.firstChannel);
     const when = Number(header.tag - span.first) / ticks;
     const isPair = header.one >= 0 && header.one <= header.two;
-    if (lane < 0 || !isPair || !Number.isInteger(when) || when < 0 || when >= integrationCount)
+    if (sender < 0 || !isPair || !Number.isInteger(when) || when < 0 || when >= integrationCount)
       return 'invalid';
     refuseBeyond(path, header.two, telescope);
-    return { lane, firstSample: when, samples: baselineIndex(header.two, header.one), payload };
+    return { sender, firstSample: when, samples: baselineIndex(header.two, header.one), payload };
   });
 
   const empty = (when: number): Integration => ({
@@ -128,7 +128,7 @@ export async function openCor(
   });
 
   /** The frame holds V₁₂ with stand 1 ≤ stand 2; we store V₂₁ = its conjugate, polarisations exchanged. */
-  const place = (into: Integration, lane: number, baseline: number, payload: Uint8Array): void => {
+  const place = (into: Integration, sender: number, baseline: number, payload: Uint8Array): void => {
     const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
     for (let at = 0; at < payload.length; at += 4) {
       if (Number.isFinite(view.getFloat32(at, true))) continue;
@@ -137,7 +137,7 @@ export async function openCor(
     }
     tally.frames++;
     for (let k = 0; k < perFrame; k++) {
-      const cell = (lane * perFrame + k) * baselines + baseline;
+      const cell = (sender * perFrame + k) * baselines + baseline;
       into.counts[cell] = samples;
       for (let one = 0; one < POLARISATIONS; one++) {
         for (let two = 0; two < POLARISATIONS; two++) {
@@ -155,14 +155,14 @@ export async function openCor(
     const open = new Map<number, Integration>();
     let next = 0;
     for await (const frames of readFrames(reading)) {
-      for (const { lane, firstSample: when, samples: baseline, payload } of frames) {
+      for (const { sender, firstSample: when, samples: baseline, payload } of frames) {
         if (when < next) {
           tally.late++;
           continue;
         }
         let into = open.get(when);
         if (!into) open.set(when, (into = empty(when)));
-        place(into, lane, baseline, payload);
+        place(into, sender, baseline, payload);
         if (open.size <= OPEN_INTEGRATIONS) continue;
         const oldest = Math.min(...open.keys());
         for (; next < oldest; next++) yield empty(next);

@@ -10,13 +10,13 @@ import { readWhole, writeSample } from '../../testing/reading.js';
 import { lwa } from './lwa.js';
 
 const tag = 283_685_766_952_000_000n;
-const small = (lane: number, input: number, t: number, part: number): number =>
-  ((lane * 5 + input * 3 + t * 7 + part) % 15) - 7;
+const small = (sender: number, input: number, t: number, part: number): number =>
+  ((sender * 5 + input * 3 + t * 7 + part) % 15) - 7;
 
 describe('LWA frames', () => {
   it('TBN: stands in order, rate from the tags, lost frames listed', async () => {
-    const code = (lane: number, _i: number, t: number, part: number): number =>
-      ((lane * 31 + t * 3 + part) % 201) - 100;
+    const code = (sender: number, _i: number, t: number, part: number): number =>
+      ((sender * 31 + t * 3 + part) % 201) - 100;
     const bytes = encodeTbn({
       tag,
       frames: 3,
@@ -101,8 +101,8 @@ describe('LWA frames', () => {
       tag,
       frames: 2,
       stands,
-      code: (lane, input, k, part) => lane * 100 + input * 10 + k * 2 + part,
-      drop: (lane, k) => (lane === lost && k === 1 ? 'drop' : 'keep'),
+      code: (sender, input, k, part) => sender * 100 + input * 10 + k * 2 + part,
+      drop: (sender, k) => (sender === lost && k === 1 ? 'drop' : 'keep'),
     });
     const file = await lwa.open(writeSample(bytes), { telescope });
     assert.ok(file.kind === 'visibilities');
@@ -118,7 +118,7 @@ describe('LWA frames', () => {
     const samples = Math.round(5 * (196e6 / 8192));
     const [, second] = all;
     assert.equal(formatInstant(second.start), '2015-11-13T00:59:27.000Z');
-    // Baseline of stands 1 and 3 (lane 2), channel 1, product XY (input 5): we store (3,1) YX, conjugated.
+    // Baseline of stands 1 and 3 (sender 2), channel 1, product XY (input 5): we store (3,1) YX, conjugated.
     const cell = baselineCount(stands) + baselineIndex(2, 0);
     assert.equal(second.visibilities[(cell * 4 + 2) * 2], (200 + 50 + 2) * samples);
     assert.equal(second.visibilities[(cell * 4 + 2) * 2 + 1], -(200 + 50 + 2 + 1) * samples);

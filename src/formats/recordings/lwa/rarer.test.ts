@@ -16,13 +16,13 @@ import { lwa } from './lwa.js';
 
 /** 2015-11-13T00:59:22, on a whole second and a whole spectrum of 8192 samples. */
 const tag = 283_685_766_952_000_000n;
-const small = (lane: number, input: number, t: number, part: number): number =>
-  ((lane * 5 + input * 3 + t * 7 + part) % 15) - 7;
+const small = (sender: number, input: number, t: number, part: number): number =>
+  ((sender * 5 + input * 3 + t * 7 + part) % 15) - 7;
 
 describe('LWA TBW', () => {
   // From −2048 to 2047 within few samples, so that all twelve bits are tested, including the sign.
-  const wide = (lane: number, input: number, t: number): number =>
-    ((t * 331 + lane * 97 + input * 1111) % 4096) - 2048;
+  const wide = (sender: number, input: number, t: number): number =>
+    ((t * 331 + sender * 97 + input * 1111) % 4096) - 2048;
 
   for (const [bits, code] of [
     [12, wide],
@@ -36,7 +36,7 @@ describe('LWA TBW', () => {
         stands: [7, 2, 250],
         bits,
         code,
-        drop: (lane, k) => (lane === 1 && k === 3 ? 'drop' : 'keep'),
+        drop: (sender, k) => (sender === 1 && k === 3 ? 'drop' : 'keep'),
       });
       const { recording, values, gaps } = await readWhole(lwa, bytes, { blockSamples: 1000 });
       assert.ok(recording.kind === 'voltages');
@@ -51,8 +51,8 @@ describe('LWA TBW', () => {
       assert.equal(formatInstant(recording.start), '2015-11-13T00:59:22.000Z');
       assert.deepEqual(recording.details.stands, [2, 7, 250]);
       // Stand 7 was written first; in number order it is the second.
-      const all = (lane: number, pol: number): number[] =>
-        Array.from({ length: 5 * perFrame }, (_, t) => code(lane, pol, t, 0));
+      const all = (sender: number, pol: number): number[] =>
+        Array.from({ length: 5 * perFrame }, (_, t) => code(sender, pol, t, 0));
       assert.deepEqual([values[2], values[3]], [all(0, 0), all(0, 1)]);
       assert.deepEqual([values[4], values[5]], [all(2, 0), all(2, 1)]);
       const lost = all(1, 1).fill(0, 3 * perFrame, 4 * perFrame);
@@ -68,8 +68,8 @@ describe('LWA TBW', () => {
 });
 
 describe('LWA DRX8', () => {
-  const code = (lane: number, _input: number, t: number, part: number): number =>
-    ((lane * 31 + t * 3 + part * 50) % 256) - 128;
+  const code = (sender: number, _input: number, t: number, part: number): number =>
+    ((sender * 31 + t * 3 + part * 50) % 256) - 128;
 
   it('holds eight bits, from −128 to 127, and takes the filters’ delay off', async () => {
     const bytes = encodeDrx8({ tag, frames: 2, offset: 6440, code });

@@ -72,7 +72,7 @@ export async function openSpectra(
     );
   }
   const groups = common(firsts).filter((first, k, all) => k === 0 || first >= all[k - 1] + perFrame);
-  const laneOf = new Map(groups.map((first, lane) => [first, lane]));
+  const senderOf = new Map(groups.map((first, sender) => [first, sender]));
   const ticks =
     kind === 'tbf' &&
     shape.isNewer !== true &&
@@ -91,11 +91,11 @@ export async function openSpectra(
   const channels = groups.length * perFrame;
   const tally = emptyTally();
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
-    const lane = laneOf.get(firstOf(view, at));
+    const sender = senderOf.get(firstOf(view, at));
     const firstSample = Number(tagOf(view, at) - span.first) / ticks;
     const fits = kind === 'tbf' || view.getUint16(at + 18) === perFrame;
-    if (lane === undefined || !fits || !Number.isInteger(firstSample)) return 'invalid';
-    return { lane, firstSample, samples: 1, payload };
+    if (sender === undefined || !fits || !Number.isInteger(firstSample)) return 'invalid';
+    return { sender, firstSample, samples: 1, payload };
   });
   return framedSpectra(
     {
@@ -127,11 +127,11 @@ export async function openSpectra(
     {
       file,
       tally,
-      lanes: groups.map((_, lane) => ({
+      senders: groups.map((_, sender) => ({
         firstInput: 0,
         endInput: inputs,
-        firstChannel: lane * perFrame,
-        endChannel: (lane + 1) * perFrame,
+        firstChannel: sender * perFrame,
+        endChannel: (sender + 1) * perFrame,
       })),
       batches: () => readFrames(reading),
       unpack: (frame, _from, { elements, stride, at }) => {
@@ -139,7 +139,7 @@ export async function openSpectra(
         for (let row = 0; row < rows; row++) {
           const byte = frame.payload[row];
           tally.saturated += saturatedIn[byte];
-          elements[(frame.lane * rows + row) * stride + at] = safeNibbles[byte];
+          elements[(frame.sender * rows + row) * stride + at] = safeNibbles[byte];
         }
       },
     },

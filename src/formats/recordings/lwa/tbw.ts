@@ -126,35 +126,35 @@ export async function openTbw(
   const samples = plausibleSamples(path, span.lastTicks + perFrame, frames * perFrame);
   const damaged = { invalid: tally.invalid, spareBytes: tally.spareBytes };
 
-  const laneOf = new Map(stands.map((stand, lane) => [stand, lane]));
+  const senderOf = new Map(stands.map((stand, sender) => [stand, sender]));
   const counts = new Uint32Array(stands.length);
   /** For each frame: the index of its stand, or none if its header matches no other. */
-  const lanesSeen = Int32Array.from({ length: frames }, (_, k) => {
+  const sendersSeen = Int32Array.from({ length: frames }, (_, k) => {
     const firstSample = Number(tags[k] - span.first);
-    const lane = laneOf.get(seen.stands[k]);
-    if (lane === undefined || seen.bits[k] !== bits || firstSample < 0 || firstSample >= samples) return -1;
-    counts[lane]++;
-    return lane;
+    const sender = senderOf.get(seen.stands[k]);
+    if (sender === undefined || seen.bits[k] !== bits || firstSample < 0 || firstSample >= samples) return -1;
+    counts[sender]++;
+    return sender;
   });
   const odd = frames - counts.reduce((sum, count) => sum + count, 0);
-  const index = stands.map((_, lane): StandFrames => {
-    const firstSamples = new Float64Array(counts[lane]);
-    const offsets = new Float64Array(counts[lane]);
+  const index = stands.map((_, sender): StandFrames => {
+    const firstSamples = new Float64Array(counts[sender]);
+    const offsets = new Float64Array(counts[sender]);
     return { firstSamples, offsets };
   });
   counts.fill(0);
   for (let k = 0; k < frames; k++) {
-    const lane = lanesSeen[k];
-    if (lane < 0) continue;
-    index[lane].firstSamples[counts[lane]] = Number(tags[k] - span.first);
-    index[lane].offsets[counts[lane]++] = seen.offsets[k];
+    const sender = sendersSeen[k];
+    if (sender < 0) continue;
+    index[sender].firstSamples[counts[sender]] = Number(tags[k] - span.first);
+    index[sender].offsets[counts[sender]++] = seen.offsets[k];
   }
   index.forEach(sortByTime);
 
   const inputs = 2 * stands.length;
-  const lanes = stands.map((_, lane): SenderRange => ({
-    firstInput: 2 * lane,
-    endInput: 2 * lane + 2,
+  const senders = stands.map((_, sender): SenderRange => ({
+    firstInput: 2 * sender,
+    endInput: 2 * sender + 2,
     firstChannel: 0,
     endChannel: 1,
   }));
@@ -164,15 +164,15 @@ export async function openTbw(
     tally.spareBytes += damaged.spareBytes;
     const next = index.map(() => 0);
     const chunk = Math.max(perFrame, Math.floor(2 ** 22 / inputs / perFrame) * perFrame);
-    for (let end = chunk; next.some((k, lane) => k < index[lane].offsets.length); end += chunk) {
+    for (let end = chunk; next.some((k, sender) => k < index[sender].offsets.length); end += chunk) {
       const batch: Frame[] = [];
-      for (const [lane, stand] of index.entries()) {
-        const first = next[lane];
+      for (const [sender, stand] of index.entries()) {
+        const first = next[sender];
         let to = first;
         while (to < stand.offsets.length && stand.firstSamples[to] < end) to++;
         for await (const { bytes, frame } of gathered(file, frameBytes, stand, { first, end: to }))
-          batch.push({ lane, firstSample: stand.firstSamples[frame], samples: perFrame, payload: bytes });
-        next[lane] = to;
+          batch.push({ sender, firstSample: stand.firstSamples[frame], samples: perFrame, payload: bytes });
+        next[sender] = to;
       }
       batch.sort((a, b) => a.firstSample - b.firstSample);
       yield batch;
@@ -197,10 +197,10 @@ export async function openTbw(
     {
       file,
       tally,
-      lanes,
+      senders,
       batches,
       unpack: (frame, from, { elements, stride, at, count }) => {
-        const x = 2 * frame.lane * stride + at;
+        const x = 2 * frame.sender * stride + at;
         unpackInto(frame.payload, bits, { from, count }, { elements, x, y: x + stride });
       },
     },

@@ -11,7 +11,7 @@ import { unknownFactsOf } from '../../unknown-facts.js';
 import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
 import { commonStep, tagSpan, type TagSpan } from './times.js';
 
-const lanesOf = (count: number): SenderRange[] =>
+const sendersOf = (count: number): SenderRange[] =>
   Array.from({ length: count }, (_, a) => ({
     firstInput: a,
     endInput: a + 1,
@@ -135,7 +135,7 @@ export async function openTbn(
   const isTuned = tuningWatch(path, words[0]);
   words.forEach((word, k) => isTuned({ word, tag: tags[k] }));
   const inputsAt = common(ids);
-  const laneOf = new Map(inputsAt.map((id, lane) => [id, lane]));
+  const senderOf = new Map(inputsAt.map((id, sender) => [id, sender]));
   const inputs = inputsAt.length;
   const frameTicks = step * TBN_SAMPLES;
   const span = tagSpan(tags, 64 * frameTicks);
@@ -143,12 +143,12 @@ export async function openTbn(
   const sampleRateHz = CLOCK_HZ / step;
   const tally = emptyTally();
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
-    const lane = laneOf.get(tbnInput(view, at));
+    const sender = senderOf.get(tbnInput(view, at));
     const tag = view.getBigUint64(at + 16);
     const firstSample = Number(tag - span.first) / step;
     const isGood = isTuned({ word: view.getUint32(at + 8), tag });
-    if (!isGood || lane === undefined || !Number.isInteger(firstSample)) return 'invalid';
-    return { lane, firstSample, samples: TBN_SAMPLES, payload };
+    if (!isGood || sender === undefined || !Number.isInteger(firstSample)) return 'invalid';
+    return { sender, firstSample, samples: TBN_SAMPLES, payload };
   });
   // A clock that was never set counts from power-on, near the beginning of 1970.
   const clockSet = span.first > BigInt(CLOCK_HZ) * 1_000_000_000n;
@@ -173,11 +173,11 @@ export async function openTbn(
     {
       file,
       tally,
-      lanes: lanesOf(inputs),
+      senders: sendersOf(inputs),
       batches: () => readFrames(reading),
       unpack: (frame, from, { elements, stride, at, count }) => {
         const bytes = new Int8Array(frame.payload.buffer, frame.payload.byteOffset, frame.payload.length);
-        elements.set(bytes.subarray(2 * from, 2 * (from + count)), (frame.lane * stride + at) * 2);
+        elements.set(bytes.subarray(2 * from, 2 * (from + count)), (frame.sender * stride + at) * 2);
       },
     },
   );
@@ -247,11 +247,11 @@ export async function openDrx(
     const frame = drxFrame(view, at);
     if (frame.beam !== beam) return 'invalid';
     if (frame.tuning !== tuning) return 'other';
-    const lane = polarisationsAt.indexOf(frame.polarisation);
+    const sender = polarisationsAt.indexOf(frame.polarisation);
     const firstSample = Number(frame.tag - span.first) / decimation;
     if (!isTuned(frame)) return 'invalid';
-    if (lane < 0 || frame.decimation !== decimation || !Number.isInteger(firstSample)) return 'invalid';
-    return { lane, firstSample, samples: DRX_SAMPLES, payload };
+    if (sender < 0 || frame.decimation !== decimation || !Number.isInteger(firstSample)) return 'invalid';
+    return { sender, firstSample, samples: DRX_SAMPLES, payload };
   });
   const inputs = polarisationsAt.length;
   const centreHz = tunedHz(word, options);
@@ -277,10 +277,10 @@ export async function openDrx(
     {
       file,
       tally,
-      lanes: lanesOf(inputs),
+      senders: sendersOf(inputs),
       batches: () => readFrames(reading),
       unpack: (frame, from, { elements, stride, at, count }) => {
-        let out = (frame.lane * stride + at) * 2;
+        let out = (frame.sender * stride + at) * 2;
         if (shape.kind === 'drx8') {
           const bytes = new Int8Array(frame.payload.buffer, frame.payload.byteOffset, frame.payload.length);
           elements.set(bytes.subarray(2 * from, 2 * (from + count)), out);
