@@ -41,14 +41,14 @@ if (process.argv.includes('--check')) {
   process.exitCode = bare.length === 0 ? 0 : 1;
 } else {
   /** @type {Map<string, typeof functions>} */
-  const rooms = new Map();
+  const modules = new Map();
   for (const one of functions) {
-    const room = one.file.split('/').slice(1, -1).join('/');
-    rooms.set(room, [...(rooms.get(room) ?? []), one]);
+    const folder = one.file.split('/').slice(1, -1).join('/');
+    modules.set(folder, [...(modules.get(folder) ?? []), one]);
   }
   console.log('# The library, function by function\n');
-  for (const [room, some] of [...rooms].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    console.log(`## ${room}\n`);
+  for (const [folder, some] of [...modules].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    console.log(`## ${folder}\n`);
     for (const { name, comment, signatures } of some) {
       console.log(`### ${name}\n\n${comment}\n`);
       console.log(['```ts', ...signatures.map((one) => `${name}${one}`), '```\n'].join('\n'));

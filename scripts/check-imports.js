@@ -1,7 +1,7 @@
 // Checks the modules (docs/design.md): which may import which, through which entry point, and no cycles.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { importGraph, moduleOf as roomOf, source, sourceFiles } from './import-graph.js';
+import { importGraph, moduleOf as moduleNameOf, source, sourceFiles } from './import-graph.js';
 
 const ground = ['core', 'messages', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image', 'beamform'];
@@ -38,7 +38,7 @@ const below = {
   backend: ['core'],
   packets: ['core'],
   receive: ['core', 'packets', 'backend'],
-  ...Object.fromEntries(kernels.map((room) => [room, ground])),
+  ...Object.fromEntries(kernels.map((module) => [module, ground])),
   formats: ['core', 'telescope', 'sky'],
   draw: ['core', 'telescope', 'sky', 'image'],
   fields: ['core'],
@@ -72,8 +72,8 @@ const below = {
  * Entry points of a module for imports from outside; in modules not listed every file is one.
  * @type {Record<string, readonly string[] | undefined>}
  */
-const doors = {
-  ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
+const entryPoints = {
+  ...Object.fromEntries(kernels.map((module) => [module, ['index.ts', 'on-card.ts']])),
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
   receive: ['index.ts', 'on-card.ts'],
@@ -83,7 +83,7 @@ const doors = {
   products: ['index.ts', 'making/images.ts', 'making/visibilities.ts', 'solve/index.ts', 'report/index.ts'],
   // A command's help needs its flags, but not the code that runs it.
   observation: ['index.ts', 'flags.ts', 'shorthands.ts'],
-  ...Object.fromEntries(['stages', 'compose', ...tasks].map((room) => [room, ['index.ts']])),
+  ...Object.fromEntries(['stages', 'compose', ...tasks].map((module) => [module, ['index.ts']])),
   serve: ['index.ts', 'messages.ts'],
   qualify: ['index.ts'],
 };
@@ -103,20 +103,20 @@ const graph = importGraph(modules);
 /** @type {string[]} */
 const faults = [];
 for (const [file, targets] of graph) {
-  const room = roomOf(file);
-  const allowed = below[room];
-  if (!allowed) faults.push(`src/${file}: '${room}' is no room; add it to scripts/check-imports.js`);
+  const module = moduleNameOf(file);
+  const allowed = below[module];
+  if (!allowed) faults.push(`src/${file}: '${module}' is no module; add it to scripts/check-imports.js`);
   for (const target of targets) {
-    const there = roomOf(target);
-    if (there === room) continue;
+    const there = moduleNameOf(target);
+    if (there === module) continue;
     if (allowed && !allowed.includes(there)) {
-      faults.push(`src/${file}: '${room}' may not import '${there}' (src/${target})`);
+      faults.push(`src/${file}: '${module}' may not import '${there}' (src/${target})`);
     }
     const inside = target.slice(there.length + 1);
-    const ways = doors[there];
+    const ways = entryPoints[there];
     if (ways && !ways.includes(inside) && !(isTest(file) && isForTests(target))) {
       faults.push(
-        `src/${file} goes round the door of '${there}' to src/${target}: enter by ${ways.join(' or ')}`,
+        `src/${file} goes past the entry point of '${there}' to src/${target}: enter by ${ways.join(' or ')}`,
       );
     }
     if (inside === 'on-card.ts' && !mayUseCards.test(file)) {
@@ -174,5 +174,5 @@ for (const file of modules) walk(file, []);
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
 console.log(
-  `${modules.size} files, ${relative(process.cwd(), source) || 'src'}: imports go one way and by the doors`,
+  `${modules.size} files, ${relative(process.cwd(), source) || 'src'}: imports go one way and by the entry points`,
 );

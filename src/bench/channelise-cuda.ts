@@ -61,8 +61,8 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
   const options = { channels, taps, inputType, outputType, inputs: INPUTS, polarisations: 1 as const };
   // All byte values are equally likely, which is stronger than any sky: a quarter of the nominal gain sets the output
   // level as in operation, so that hardly anything saturates.
-  const usual = planChannelise({ ...options, blockSamples: samples }).gains;
-  const gains = typeof usual === 'number' ? usual / 4 : usual;
+  const nominal = planChannelise({ ...options, blockSamples: samples }).gains;
+  const gains = typeof nominal === 'number' ? nominal / 4 : nominal;
   const plain = planChannelise({ ...options, gains, blockSamples: samples });
   const plan = delays
     ? planChannelise({ ...options, gains, blockSamples: samples, mostDelaySamples: MOST_DELAY })

@@ -14,7 +14,7 @@ import { spectraSizeBytes, voltagesAT, voltageSizeBytes, type SpectraType } from
 import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
-import { KurtosisTally, planKurtosis, prepareFlagger, type Judgement } from '../kurtosis/index.js';
+import { KurtosisTally, planKurtosis, prepareFlagger, type Decision } from '../kurtosis/index.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
@@ -71,8 +71,8 @@ async function prepare(
   const samples = (spectra + taps - 1) * channels;
   const options = { channels, taps, inputType, outputType, inputs: INPUTS, polarisations: 2 as const };
   // All byte values are equally likely, which is stronger than any sky (channelise-cuda.ts).
-  const usual = planChannelise({ ...options, blockSamples: samples }).gains;
-  const gains = typeof usual === 'number' ? usual / 4 : usual;
+  const nominal = planChannelise({ ...options, blockSamples: samples }).gains;
+  const gains = typeof nominal === 'number' ? nominal / 4 : nominal;
   const plan = planChannelise({ ...options, gains, blockSamples: samples });
   const powers = WINDOW;
   const blocksOf = (asked: { readonly powers?: number }): CudaSpectraBlock[] =>
@@ -84,7 +84,7 @@ async function prepare(
   const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
   const random = closers.keep(await prepareCeilings(backend));
   random.fill(voltages.pointer, INPUTS * pitchBytes, channels);
-  const judging = planKurtosis({
+  const kurtosis = planKurtosis({
     type: outputType,
     channels,
     inputs: INPUTS,
@@ -97,8 +97,8 @@ async function prepare(
   const filter = (block: CudaSpectraBlock): void => {
     channeliser.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
   };
-  const flagger = closers.keep(await prepareFlagger(judging, backend, { blocks: BLOCKS }));
-  const tally = new KurtosisTally(judging);
+  const flagger = closers.keep(await prepareFlagger(kurtosis, backend, { blocks: BLOCKS }));
+  const tally = new KurtosisTally(kurtosis);
   const idle = closers.keep(session.createEvent());
   const untilIdle = async (): Promise<number> => {
     idle.record(session.streams.compute);
@@ -142,15 +142,15 @@ async function prepare(
   return {
     ours: {
       run: async () => {
-        const judged: Promise<Judgement>[] = [];
+        const decisions: Promise<Decision>[] = [];
         for (let n = 0; n < BLOCKS_A_RUN; n++) {
           const block = blocks[n % BLOCKS];
-          if (n >= BLOCKS) tally.add(await judged[n - BLOCKS], 0);
+          if (n >= BLOCKS) tally.add(await decisions[n - BLOCKS], 0);
           filter(block);
           flagger.begin(block);
-          judged.push(flagger.finish());
+          decisions.push(flagger.finish());
         }
-        for (const last of judged.slice(-BLOCKS)) tally.add(await last, 0);
+        for (const last of decisions.slice(-BLOCKS)) tally.add(await last, 0);
         return untilIdle();
       },
     },

@@ -120,20 +120,20 @@ export function missingSpectra(
 
 /** Scattered losses overlap once the filter has widened them: one range is as good as many. */
 function joined(sorted: readonly SpectraGap[]): SpectraGap[] {
-  const boxes: SpectraGap[] = [];
+  const gapList: SpectraGap[] = [];
   for (const gap of sorted) {
-    const last = boxes.at(-1);
+    const last = gapList.at(-1);
     if (
       last?.firstInput === gap.firstInput &&
       last.endInput === gap.endInput &&
       gap.firstSample <= last.endSample
     ) {
-      boxes[boxes.length - 1] = { ...last, endSample: Math.max(last.endSample, gap.endSample) };
+      gapList[gapList.length - 1] = { ...last, endSample: Math.max(last.endSample, gap.endSample) };
     } else {
-      boxes.push(gap);
+      gapList.push(gap);
     }
   }
-  return boxes;
+  return gapList;
 }
 
 function checkDelays({ mostDelaySamples, inputs }: ChannelisePlan, delays: RunDelays | undefined): void {

@@ -6,18 +6,18 @@ import { useEop } from './options/eop-option.js';
 import { prepareSources } from './options/prepare-sources.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, whole } from '../fields/index.js';
+import { variant, field, whole } from '../fields/index.js';
 import { front } from '../observation/index.js';
 import { addFields, type Options } from './options/own.js';
 import * as shared from './options/shared.js';
 import { whenRun } from './options/command.js';
 
 const demoOptions = z.strictObject({
-  out: again(shared.outFolder, { default: 'first-light' }),
+  out: variant(shared.outFolder, { default: 'first-light' }),
   telescope: shared.skyTelescope,
-  stations: again(shared.stations, { otherwise: 'what the backend does quickly' }),
-  time: again(shared.time, { default: shared.FIRST_LIGHT_TIME }),
-  channels: again(front.shape.channels, { otherwise: 'by backend' }),
+  stations: variant(shared.stations, { otherwise: 'what the backend does quickly' }),
+  time: variant(shared.time, { default: shared.FIRST_LIGHT_TIME }),
+  channels: variant(front.shape.channels, { otherwise: 'by backend' }),
   spectra: field(whole, {
     flag: '--spectra <number>',
     changes: 'never',
@@ -25,11 +25,11 @@ const demoOptions = z.strictObject({
     otherwise: 'by backend',
     help: 'spectra in each channel',
   }),
-  pixels: again(shared.pixels, { otherwise: 'by backend' }),
+  pixels: variant(shared.pixels, { otherwise: 'by backend' }),
   field: shared.fieldWidth,
-  taps: again(front.shape.taps, { default: 8 }),
+  taps: variant(front.shape.taps, { default: 8 }),
   noise: shared.noise,
-  page: again(shared.pageAddress, { otherwise: 'none' }),
+  page: variant(shared.pageAddress, { otherwise: 'none' }),
   seed: shared.seed,
   sources: shared.sources,
   overwrite: shared.overwrite,

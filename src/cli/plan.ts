@@ -7,7 +7,7 @@ import { cardNames } from '../planner/index.js';
 import { useEop } from './options/eop-option.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, frequencyHz, timeS, whole, words } from '../fields/index.js';
+import { variant, field, frequencyHz, timeS, whole, words } from '../fields/index.js';
 import { front } from '../observation/index.js';
 import { images } from '../products/index.js';
 import { addFields, type Options } from './options/own.js';
@@ -45,14 +45,14 @@ const planOptions = z.strictObject({
     help: 'width of a channel, like 25kHz',
     otherwise: "the telescope's own",
   }),
-  frequency: again(frequency, { otherwise: "the telescope's own", group: 'Options' }),
-  bits: again(front.shape.bits, { otherwise: "the telescope's own" }),
+  frequency: variant(frequency, { otherwise: "the telescope's own", group: 'Options' }),
+  bits: variant(front.shape.bits, { otherwise: "the telescope's own" }),
   fromSpectra: field(given, {
     flag: '--from-spectra',
     changes,
     help: 'spectra arrive, channelised elsewhere, instead of voltages',
   }),
-  taps: again(front.shape.taps, { default: 8 }),
+  taps: variant(front.shape.taps, { default: 8 }),
   calibrateEvery: field(timeS, {
     flag: '--calibrate-every <time>',
     changes,
@@ -69,7 +69,7 @@ const planOptions = z.strictObject({
     default: 0,
     help: 'tied-array beams beside the images, detected; of two polarisations each where stations have two',
   }),
-  pixels: again(pixels, { default: 128 }),
+  pixels: variant(pixels, { default: 128 }),
   field: fieldWidth,
   kernel: images.shape.kernel,
   card: field(words('the name of a card'), {

@@ -3,14 +3,14 @@ import type { Command } from 'commander';
 import { figureNames } from '../qualify/index.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, inputPath } from '../fields/index.js';
+import { variant, field, inputPath } from '../fields/index.js';
 import { addFields, type Options } from './options/own.js';
 import { computing, given, outFolder, overwrite } from './options/shared.js';
 import { whenRun } from './options/command.js';
 
 const changes = 'never';
 const qualifyOptions = z.strictObject({
-  out: again(outFolder, { default: 'qualification' }),
+  out: variant(outFolder, { default: 'qualification' }),
   quick: field(given, {
     flag: '--quick',
     changes,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { samples } from './sample/recipes.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field } from '../fields/index.js';
+import { variant, field } from '../fields/index.js';
 import { addFields, type Options } from './options/own.js';
 import { common, given, outFolder, overwrite } from './options/shared.js';
 import { whenRun } from './options/command.js';
@@ -14,7 +14,7 @@ const sampleOptions = z.strictObject({
     changes: 'never',
     help: 'list the samples, and which page uses each',
   }),
-  out: again(outFolder, { default: '.' }),
+  out: variant(outFolder, { default: '.' }),
   overwrite,
   ...common,
 });

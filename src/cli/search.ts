@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, real, timeS } from '../fields/index.js';
+import { variant, field, real, timeS } from '../fields/index.js';
 import { addFields, type Options } from './options/own.js';
 import { common, out, overwrite, picture } from './options/shared.js';
 import { whenRun } from './options/command.js';
@@ -41,7 +41,7 @@ const searchOptions = z.strictObject({
     default: 7,
     help: 'candidates from this signal-to-noise ratio on',
   }),
-  out: again(out, { otherwise: 'none; candidates as CSV' }),
+  out: variant(out, { otherwise: 'none; candidates as CSV' }),
   picture,
   overwrite,
   ...common,

@@ -8,7 +8,7 @@ import { simulationFields } from './send/simulation-fields.js';
 import { served } from './send/served.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, outputPath, requiredField, whole, withForm, words } from '../fields/index.js';
+import { variant, field, outputPath, requiredField, whole, withForm, words } from '../fields/index.js';
 import { formatHelp, observation, source as sourceFields } from '../observation/index.js';
 import { addFields, type Options } from './options/own.js';
 import { computing, given, overwrite, seed, skyFiles } from './options/shared.js';
@@ -33,7 +33,7 @@ export const sendOptions = z.strictObject({
     changes,
     help: 'where to: 127.0.0.1:4015, a multicast group like 239.1.2.3:4015, or a capture.pcap',
   }),
-  interface: again(sourceFields.shape.interface, { group: 'Options' }),
+  interface: variant(sourceFields.shape.interface, { group: 'Options' }),
   sockets: field(whole, {
     flag: '--sockets <number>',
     changes,
@@ -51,7 +51,7 @@ export const sendOptions = z.strictObject({
     ),
     { flag: '--speed <factor>', changes, default: 1, help: 'seconds of data per second, or max' },
   ),
-  for: again(observation.shape.for, { otherwise: 'all of the data', group: 'Options' }),
+  for: variant(observation.shape.for, { otherwise: 'all of the data', group: 'Options' }),
   loop: field(given, {
     flag: '--loop',
     changes,

@@ -4,7 +4,7 @@ import { useEop } from './options/eop-option.js';
 import { prepareSources } from './options/prepare-sources.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, real, words } from '../fields/index.js';
+import { variant, field, real, words } from '../fields/index.js';
 import { addFields, type Options } from './options/own.js';
 import * as shared from './options/shared.js';
 import { whenRun } from './options/command.js';
@@ -14,11 +14,11 @@ const simulateOptions = z.strictObject({
   telescope: shared.skyTelescope,
   stations: shared.stations,
   sources: shared.sources,
-  out: again(shared.out, { default: 'voltages.sigmf-meta' }),
-  time: again(shared.time, { default: shared.FIRST_LIGHT_TIME }),
-  duration: again(shared.duration, { default: 0.1, otherwise: '100ms' }),
-  frequency: again(shared.frequency, { otherwise: "the telescope's own", group: 'Options' }),
-  rate: again(shared.rate, { otherwise: "the telescope's own", group: 'Options' }),
+  out: variant(shared.out, { default: 'voltages.sigmf-meta' }),
+  time: variant(shared.time, { default: shared.FIRST_LIGHT_TIME }),
+  duration: variant(shared.duration, { default: 0.1, otherwise: '100ms' }),
+  frequency: variant(shared.frequency, { otherwise: "the telescope's own", group: 'Options' }),
+  rate: variant(shared.rate, { otherwise: "the telescope's own", group: 'Options' }),
   type: shared.type,
   noise: shared.noise,
   seed: shared.seed,

@@ -1,7 +1,7 @@
 /** corella sky: a simulated live sky on the page, in one process. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { again, field, real } from '../fields/index.js';
+import { variant, field, real } from '../fields/index.js';
 import { front, observation, pageFields } from '../observation/index.js';
 import { useEop } from './options/eop-option.js';
 import { addFields, type Options } from './options/own.js';
@@ -12,7 +12,7 @@ import { whenRun } from './options/command.js';
 
 const skyOptions = z.strictObject({
   telescope: shared.skyTelescope,
-  stations: again(shared.stations, { otherwise: '64, or all of a smaller telescope' }),
+  stations: variant(shared.stations, { otherwise: '64, or all of a smaller telescope' }),
   sources: shared.sources,
   losses: field(real, {
     flag: '--losses <percent>',
@@ -26,13 +26,13 @@ const skyOptions = z.strictObject({
     changes: 'never',
     help: 'antennas with unknown gains and cable delays, to be solved on the page',
   }),
-  rate: again(shared.rate, { default: 20_000 }),
-  channels: again(front.shape.channels, { default: 4 }),
-  pixels: again(shared.pixels, { default: 128 }),
+  rate: variant(shared.rate, { default: 20_000 }),
+  channels: variant(front.shape.channels, { default: 4 }),
+  pixels: variant(shared.pixels, { default: 128 }),
   noise: shared.noise,
-  for: again(observation.shape.for, { otherwise: 'until Ctrl-C', group: 'Options' }),
-  page: again(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
-  tokenFile: again(pageFields.shape['token-file'], { group: 'Options' }),
+  for: variant(observation.shape.for, { otherwise: 'until Ctrl-C', group: 'Options' }),
+  page: variant(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
+  tokenFile: variant(pageFields.shape['token-file'], { group: 'Options' }),
   open: field(shared.given, {
     flag: '--open',
     changes: 'never',

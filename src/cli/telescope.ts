@@ -1,14 +1,14 @@
 /** corella telescope: asks for the site and the antenna positions, and writes a telescope's description. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { again } from '../fields/index.js';
+import { variant } from '../fields/index.js';
 import { addFields, type Options } from './options/own.js';
 import { common, out, overwrite } from './options/shared.js';
 import { addHelp } from './startup/help.js';
 import { whenRun } from './options/command.js';
 
 const telescopeOptions = z.strictObject({
-  out: again(out, { default: 'telescope.json' }),
+  out: variant(out, { default: 'telescope.json' }),
   overwrite,
   ...common,
 });

@@ -4,7 +4,7 @@ import { channelFields } from './options/channel-options.js';
 import { useEop } from './options/eop-option.js';
 import { addHelp } from './startup/help.js';
 import { z } from 'zod';
-import { again, field, timeS } from '../fields/index.js';
+import { variant, field, timeS } from '../fields/index.js';
 import { pageFields, source } from '../observation/index.js';
 import { addFields, type Options } from './options/own.js';
 import * as shared from './options/shared.js';
@@ -12,12 +12,12 @@ import { whenRun } from './options/command.js';
 
 const group = 'Of a capture, where its packets do not say';
 export const ofCaptures = {
-  telescope: again(shared.telescope, { group }),
-  stations: again(shared.stations, { group }),
-  format: again(source.shape.format, { group }),
-  epoch: again(source.shape.epoch, { group }),
-  rate: again(shared.rate, { group }),
-  frequency: again(shared.frequency, { group }),
+  telescope: variant(shared.telescope, { group }),
+  stations: variant(shared.stations, { group }),
+  format: variant(source.shape.format, { group }),
+  epoch: variant(source.shape.epoch, { group }),
+  rate: variant(shared.rate, { group }),
+  frequency: variant(shared.frequency, { group }),
   image: field(timeS, {
     flag: '--image <time>',
     group,
@@ -30,7 +30,7 @@ export const ofCaptures = {
   }),
 };
 const viewOptions = z.strictObject({
-  page: again(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
+  page: variant(shared.pageAddress, { otherwise: '127.0.0.1:8080, or a free port' }),
   tokenFile: pageFields.shape['token-file'],
   field: shared.fieldWidth,
   ...ofCaptures,

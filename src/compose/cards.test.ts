@@ -19,7 +19,7 @@ import {
   mostDelaySamples,
   requestDelays,
   channelRanges,
-  Together,
+  JointParts,
 } from '../stages/index.js';
 import { correlateSpectra, correlateVoltages } from './correlate.js';
 import { spectraInMemory, voltagesInMemory } from '../stages/testing.js';
@@ -195,16 +195,16 @@ describe('channels of several cards', () => {
   });
 
   it('fail together', async () => {
-    const together = new Together<number>(2, () => Promise.resolve());
+    const joint = new JointParts<number>(2, () => Promise.resolve());
     const waits = (async () => {
-      await together.emit(0)(1);
-      await together.emit(0)(2);
+      await joint.emit(0)(1);
+      await joint.emit(0)(2);
     })();
     const fails = (async () => {
-      await together.emit(1)(1);
+      await joint.emit(1)(1);
       throw new Error('out of memory');
     })();
-    await assert.rejects(together.all([waits, fails]), /out of memory/);
-    assert.ok(together.signal.aborted);
+    await assert.rejects(joint.all([waits, fails]), /out of memory/);
+    assert.ok(joint.signal.aborted);
   });
 });

@@ -6,12 +6,12 @@
 import type { Backend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { Integration } from '../core/blocks.js';
-import { closeTogether, nothingToClose, preparing, type Closable } from '../core/closing.js';
+import { closeAll, nothingToClose, preparing, type Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
   channelRanges,
-  Together,
+  JointParts,
   lengthOf,
   type RunOptions,
   onHost,
@@ -259,7 +259,7 @@ function onCards(
   });
   return preparing(async (closers) => {
     const behind = closers.keep(finishing(observing, cuts));
-    const together = new Together<Integration>(machine.length, (parts) =>
+    const joint = new JointParts<Integration>(machine.length, (parts) =>
       behind.push(
         joinChannels(
           parts.map((one) => ({ channels: one.channels, one })),
@@ -269,13 +269,13 @@ function onCards(
       ),
     );
     const shares = await closers.keepAll(
-      machine.map((backend, k) => shareOf(observing, backend, cuts, rangeOf(ranges[k]), together.emit(k))),
+      machine.map((backend, k) => shareOf(observing, backend, cuts, rangeOf(ranges[k]), joint.emit(k))),
     );
     return {
       run: async (options = {}) => {
-        const stop = options.stop ? AbortSignal.any([options.stop, together.signal]) : together.signal;
+        const stop = options.stop ? AbortSignal.any([options.stop, joint.signal]) : joint.signal;
         const length = lengthOf(front.source);
-        const accounts = await together.all(
+        const accounts = await joint.all(
           shares.map((share, k) => share.run({ ...length, ...(k === 0 && options), stop })),
         );
         await behind.flush(nothing);
@@ -356,7 +356,7 @@ function tee<In>(stages: readonly Stage<In, unknown>[]): Stage<In, unknown> {
       for (const stage of stages) await stage.flush(emit);
     },
     account: () => stages.map((stage) => stage.account()).reduce(addAccounts, {}),
-    close: closeTogether(...stages),
+    close: closeAll(...stages),
   };
 }
 

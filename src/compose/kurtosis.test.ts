@@ -153,7 +153,7 @@ describe('spectral kurtosis before the correlator', () => {
     await cpu.close();
   });
 
-  it('cpu: floats are summed on their way, and judged as by a walk over the block', async (t) => {
+  it('cpu: floats are summed on their way, and tested as by a walk over the block', async (t) => {
     if ('what' in library) {
       t.skip(library.what);
       return;

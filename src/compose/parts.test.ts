@@ -119,16 +119,22 @@ async function inParts(
   for (let t = 1; t < times.length; t++) {
     for (let c = 1; c < cuts.channels.length; c++) {
       const [firstChannel, endChannel] = [cuts.channels[c - 1], cuts.channels[c]];
-      const box = { firstSpectrum: times[t - 1], endSpectrum: times[t], firstChannel, endChannel };
-      const parts = timeRangesOf(clock, box.firstSpectrum, box.endSpectrum);
+      const shareRange = { firstSpectrum: times[t - 1], endSpectrum: times[t], firstChannel, endChannel };
+      const parts = timeRangesOf(clock, shareRange.firstSpectrum, shareRange.endSpectrum);
       let at = 0;
-      const account = await correlatePart(recording, plan, { ...settings, integrationS }, box, (one) => {
-        const { first } = parts[at++];
-        const n = ends.findIndex((range) => first >= range.first && first < range.end);
-        one.visibilities.forEach((value, k) => (sums[n][firstChannel * 24 + k] += value));
-        one.counts.forEach((value, k) => (counts[n][firstChannel * 3 + k] += value));
-        return Promise.resolve();
-      });
+      const account = await correlatePart(
+        recording,
+        plan,
+        { ...settings, integrationS },
+        shareRange,
+        (one) => {
+          const { first } = parts[at++];
+          const n = ends.findIndex((range) => first >= range.first && first < range.end);
+          one.visibilities.forEach((value, k) => (sums[n][firstChannel * 24 + k] += value));
+          one.counts.forEach((value, k) => (counts[n][firstChannel * 3 + k] += value));
+          return Promise.resolve();
+        },
+      );
       assert.equal(at, parts.length);
       counted.missingSamples += account.missingSamples;
       counted.saturated += account.saturated;
@@ -207,7 +213,12 @@ describe('parts of channelised data', () => {
     const read = async (cuts: readonly number[]): Promise<number[]> => {
       const rows: number[][] = Array.from({ length: 4 * 4 }, () => []);
       for (let t = 1; t < cuts.length; t++) {
-        const box = { firstSpectrum: cuts[t - 1], endSpectrum: cuts[t], firstChannel: 0, endChannel: 4 };
+        const shareRange = {
+          firstSpectrum: cuts[t - 1],
+          endSpectrum: cuts[t],
+          firstChannel: 0,
+          endChannel: 4,
+        };
         const stage = passing<TimedSpectra>(async ({ block, index }) => {
           const { samples } = block;
           const made = await block.read();
@@ -216,7 +227,7 @@ describe('parts of channelised data', () => {
         });
         const products = [{ from: 'spectra', clock: oneIntegration, stage }] as const;
         const front = { source: recording, channels: plan };
-        await (await composeShare({ front }, settings.backend, box, { products })).run();
+        await (await composeShare({ front }, settings.backend, shareRange, { products })).run();
       }
       return rows.flat();
     };

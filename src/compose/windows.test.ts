@@ -124,7 +124,7 @@ const drifting = (): RequestedDelays => {
 const A = everySpectra(97);
 const B = everySpectra(41);
 
-async function together(front: Front, backend: Backend, ...clocks: IntegrationClock[]) {
+async function joint(front: Front, backend: Backend, ...clocks: IntegrationClock[]) {
   const made: Integration[][] = clocks.map(() => []);
   const products = clocks.map((clock, n): FromIntegrations => ({
     from: 'integrations',
@@ -215,10 +215,10 @@ for (const [kind, open] of backends)
       it(`${name}: beside another product and in ranges the same samples are flagged`, async () => {
         const backend = await open();
         try {
-          const alone = await together(make(), backend, A);
+          const alone = await joint(make(), backend, A);
           const counts = new Set(alone.flatMap(({ productCounts }) => [...(productCounts ?? [])]));
           assert.ok(counts.size > 2, 'nothing was flagged');
-          const beside = await together(make(), backend, A, B);
+          const beside = await joint(make(), backend, A, B);
           assert.deepEqual(beside.map(numbersOf), alone.map(numbersOf));
           const last = make().source.kind === 'spectra' ? 3 : CHANNELS;
           for (const [times, bands] of [

@@ -55,7 +55,7 @@ export class Closers implements Closable {
 }
 
 /** Closes objects in the reverse of the order in which they were opened. */
-export function closeTogether(...things: readonly Closable[]): () => Promise<void> {
+export function closeAll(...things: readonly Closable[]): () => Promise<void> {
   const closers = new Closers();
   for (const thing of things) closers.keep(thing);
   return () => closers.close();

@@ -25,7 +25,7 @@ function assertNear(actual: Float64Array, expected: Float64Array, tolerance: num
 }
 
 describe('Fourier transform', () => {
-  it('turns the way the house says: forward e^(−), inverse e^(+)', () => {
+  it('rotates by the convention of the project: forward e^(−), inverse e^(+)', () => {
     // x = (0, 1, 0, 0): X[k] = e^(−2πi k/4) = 1, −i, −1, +i
     const shifted = Float64Array.from([0, 0, 1, 0, 0, 0, 0, 0]);
     const forward = shifted.slice();

@@ -30,8 +30,8 @@ export function decibelScale(cells: readonly Float64Array[], label: string): Col
   if (all.length === 0) return { ...scale, low: -1, high: 0 };
   const low = all[Math.floor(all.length / 100)];
   const most = all[all.length - 1];
-  const usual = all[Math.floor((all.length - 1) * 0.95)];
-  const high = most - usual > MOST_ABOVE_DB ? usual : most;
+  const bulk = all[Math.floor((all.length - 1) * 0.95)];
+  const high = most - bulk > MOST_ABOVE_DB ? bulk : most;
   // −∞ dB is the lowest number, but useless as a label.
   return { ...scale, ...(high - low >= 1 ? { low, high } : { low: high - 1, high }), least: all[0], most };
 }

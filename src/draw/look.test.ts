@@ -13,13 +13,13 @@ const plane = planeML(
 
 describe('the look of a picture', () => {
   it('takes the ends of its range that are given, and finds the others', () => {
-    const usual = stretchOf(plane, {});
+    const nominal = stretchOf(plane, {});
     assert.deepEqual(stretchOf(plane, { range: { low: -5, high: 10 } }), {
       low: -5,
       high: 10,
       exponent: 0.6,
     });
-    assert.deepEqual(stretchOf(plane, { range: { high: 10 } }), { ...usual, high: 10 });
+    assert.deepEqual(stretchOf(plane, { range: { high: 10 } }), { ...nominal, high: 10 });
     assert.equal(stretchOf(plane, { scale: 'linear' }).exponent, 1);
     assert.equal(stretchOf(plane, { scale: 'sqrt' }).exponent, 0.5);
     // A given end beyond the pixels results in one colour, without division by zero.

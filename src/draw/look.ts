@@ -18,8 +18,8 @@ export interface SkyLook {
 }
 
 /** The range of the pixels if none is chosen. */
-export function stretchOf(plane: PlaneML, { range, scale }: SkyLook, usual?: Stretch): Stretch {
-  const found = usual ?? imageStretch(plane);
+export function stretchOf(plane: PlaneML, { range, scale }: SkyLook, nominal?: Stretch): Stretch {
+  const found = nominal ?? imageStretch(plane);
   const { low = found.low, high = found.high } = range ?? {};
   return {
     low,

@@ -52,9 +52,9 @@ describe('where a correlation is cut', () => {
       for (const channelsPerJob of [1, 3, 8]) {
         const cut = cutCorrelation({ ...usual, integrations: every(9, 4, 5), spectraPerJob, channelsPerJob });
         const seen = new Uint8Array(32 * 8);
-        for (const box of rangesOf(cut))
-          for (let t = box.firstSpectrum; t < box.endSpectrum; t++)
-            for (let c = box.firstChannel; c < box.endChannel; c++) seen[t * 8 + c]++;
+        for (const range of rangesOf(cut))
+          for (let t = range.firstSpectrum; t < range.endSpectrum; t++)
+            for (let c = range.firstChannel; c < range.endChannel; c++) seen[t * 8 + c]++;
         assert.ok(
           seen.every((times) => times === 1),
           `${spectraPerJob} × ${channelsPerJob}`,

@@ -18,7 +18,7 @@ export { putJobs } from './queue/jobs.js';
 export { hasWaitedLong, runWorker, type WorkerEvent } from './queue/worker.js';
 export { collect, type CollectEvent } from './queue/collect.js';
 export { receiveHealth, publishHealth, type Health } from './machines/health.js';
-export { answerBook, listenToNight, publishImage, type Book } from './machines/images.js';
+export { answerState, listenToNight, publishImage, type MachineState } from './machines/images.js';
 export { adoptNight } from './machines/adopt.js';
 export { Proofs } from './machines/proofs.js';
 export { answerSteering, steerAll, type SteerAnswer } from './machines/steer.js';

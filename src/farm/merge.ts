@@ -273,8 +273,8 @@ export class Results {
 
   constructor(private readonly ledger: Ledger) {}
 
-  async of(box: SpectraRange): Promise<Result> {
-    const name = jobName(box);
+  async of(range: SpectraRange): Promise<Result> {
+    const name = jobName(range);
     const held = this.held.get(name);
     if (held) return held;
     const result = await this.ledger.read(name);
@@ -287,8 +287,8 @@ export class Results {
     return result;
   }
 
-  letGo(boxes: readonly SpectraRange[]): void {
-    for (const box of boxes) this.held.delete(jobName(box));
+  letGo(ranges: readonly SpectraRange[]): void {
+    for (const range of ranges) this.held.delete(jobName(range));
   }
 
   collected(): Collected {

@@ -68,7 +68,7 @@ export function requiredField<Schema extends z.ZodType>(schema: Schema, about: A
 }
 
 /** The same field in another command: only its default behaviour and its heading may differ. */
-export function again<
+export function variant<
   Schema extends z.ZodType,
   const Changed extends Pick<About, 'default' | 'otherwise' | 'group'>,
 >(

@@ -1,7 +1,7 @@
 /** Entry point of `fields`: how options are declared. */
 export {
   aboutField,
-  again,
+  variant,
   field,
   rangeWords,
   requiredField,

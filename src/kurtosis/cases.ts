@@ -10,12 +10,12 @@ import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { randomStream } from '../core/random.js';
 import { prepareFlagger } from './index.js';
-import { WIDER, type Judgement } from './judgement.js';
+import { WIDER, type Decision } from './decision.js';
 import { planKurtosis, type KurtosisOptions, type KurtosisPlan } from './plan.js';
 import { noisySpectra, without, type Strength } from './samples.testing.js';
 
 interface Flagged {
-  readonly judgement: Judgement;
+  readonly decision: Decision;
   readonly gaps: readonly SpectraGap[];
   readonly spectra: SpectraCAT;
 }
@@ -39,9 +39,9 @@ export async function flagBlocks(
   for (const { spectra, samples, gaps } of blocks) {
     await block.write(garbage, capacity);
     await block.write(spectra, samples, gaps);
-    const judgement = await flagger.run(block);
+    const decision = await flagger.run(block);
     assert.equal(block.samples, samples);
-    made.push({ judgement, gaps: block.gaps, spectra: await block.read() });
+    made.push({ decision, gaps: block.gaps, spectra: await block.read() });
   }
   await flagger.close();
   await block.close();
@@ -85,7 +85,7 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
           const shape = { type, channels: 5, inputs: 6 * polarisations, polarisations };
           const [first] = await agree({ ...shape, spectraPerWindow: 128 }, [256, 401, 90, 24, 23, 3]);
           // All inputs receive it in channel 2.
-          const { mask, edges } = first.judgement;
+          const { mask, edges } = first.decision;
           assert.equal(edges.length, 3);
           // Four bits clip strong signals, and see less of them.
           const least = type === 'ci4' ? 2 : 6;
@@ -113,7 +113,7 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
           carrier: c === 5 || (c === 9 && a === 3) ? 2 : 0,
         });
         for (const bursts of ['keep', 'take'] as const) {
-          const [{ judgement }] = await agree(
+          const [{ decision }] = await agree(
             {
               type: 'cf32',
               channels: 12,
@@ -127,7 +127,7 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
             () => [],
             strength,
           );
-          assert.deepEqual(judgement.everywhere, [0, 4, 8, 12, 16, 20, 24, 28]);
+          assert.deepEqual(decision.everywhere, [0, 4, 8, 12, 16, 20, 24, 28]);
         }
       },
     );
@@ -151,16 +151,16 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
 
     theCase('what no input shows alone, and whole stations where they are asked for', async () => {
       for (const takes of ['inputs', 'stations'] as const) {
-        const [{ judgement }] = await agree(
+        const [{ decision }] = await agree(
           { type: 'ci8', channels: 9, inputs: 12, polarisations: 2, spectraPerWindow: 64, takes },
           [64 * 12],
         );
         assert.ok(
-          judgement.codes.some((code) => (code & WIDER) !== 0),
+          decision.codes.some((code) => (code & WIDER) !== 0),
           'together',
         );
-        const pairs = Array.from({ length: judgement.mask.length / 2 }, (_, n) =>
-          judgement.mask.subarray(2 * n, 2 * n + 2),
+        const pairs = Array.from({ length: decision.mask.length / 2 }, (_, n) =>
+          decision.mask.subarray(2 * n, 2 * n + 2),
         );
         assert.equal(
           pairs.some(([x, y]) => x !== y),
@@ -179,7 +179,7 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
           { firstInput: 5, endInput: 6, firstChannel: 2, endChannel: 3, firstSample: 0, endSample: 120 },
         ],
       );
-      const { lost } = made.judgement;
+      const { lost } = made.decision;
       assert.ok(lost);
       // Window 0 of channel 0: inputs 0 and 1 lack 100…127. Of channel 1, window 1: they lack all of it, 2 and 3 from 150 on.
       assert.deepEqual([...lost.subarray(0, 6)], [28, 28, 0, 0, 0, 0]);

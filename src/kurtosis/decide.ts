@@ -13,7 +13,7 @@
  *    is kept, a channel is flagged where it is flagged before and after.
  */
 import { median } from '../core/median.js';
-import { ABOVE, BELOW, BURST, isFlagged, KEPT, OVERLOAD, UNTESTED, WIDER } from './judgement.js';
+import { ABOVE, BELOW, BURST, isFlagged, KEPT, OVERLOAD, UNTESTED, WIDER } from './decision.js';
 import { ENTRY, keyOf } from './noise.js';
 import type { KurtosisPlan } from './plan.js';
 import { HEAD, MEAN, type Tables } from './tables.js';
@@ -39,7 +39,7 @@ const NOT_TESTED = { z: 0, within: 0, code: UNTESTED };
 const sideOf = (value: number, low: number, high: number): number =>
   value > high ? ABOVE : value < low ? BELOW : 0;
 
-/** sums : [w][c][a][S1, S2], lost : [w][c][a]; codes : [w][c][a] and bursts : [w] are written (judgement.ts). */
+/** sums : [w][c][a][S1, S2], lost : [w][c][a]; codes : [w][c][a] and bursts : [w] are written (decision.ts). */
 export function decide(
   plan: KurtosisPlan,
   tables: Tables,
@@ -105,14 +105,14 @@ export function decide(
   }
 
   // 2. Nominal values, by medians: the mean, and the scatter of means where inputs receive the same sky.
-  const usualRows = [...good.keys()].filter((row) => good[row] > 0 && row % channels >= realChannels);
+  const complexRows = [...good.keys()].filter((row) => good[row] > 0 && row % channels >= realChannels);
   const usesMeans =
-    over === 'each' && channels - realChannels >= LEAST_CHANNELS && usualRows.length >= LEAST_ROWS;
+    over === 'each' && channels - realChannels >= LEAST_CHANNELS && complexRows.length >= LEAST_ROWS;
   let [bias, inflation] = [0, 1];
   if (usesMeans) {
     // A recorder with few bits leaves less than 1 everywhere; much more than 1 is a burst.
-    bias = Math.min(LEAST_OFFSET, median(usualRows.map((row) => total[row] / good[row])));
-    const scatter = usualRows.map(
+    bias = Math.min(LEAST_OFFSET, median(complexRows.map((row) => total[row] / good[row])));
+    const scatter = complexRows.map(
       (row) => (Math.abs(total[row] / good[row] - bias) * Math.sqrt(good[row])) / tables.sigma,
     );
     const spread = MAD_TO_SIGMA * median(scatter);

@@ -13,7 +13,7 @@ describe('the two halves of a flagger', () => {
   const shape = { type: 'ci8', channels: 2, inputs: 4, polarisations: 2 } as const;
   const plan = planKurtosis({ ...shape, spectraPerWindow: 64 });
 
-  it('judge as the whole does, and in no other order', async () => {
+  it('decide as the whole does, and in no other order', async () => {
     const reference = openReference();
     const flagger = await prepareFlagger(plan, reference);
     const block = reference.allocateSpectra({ ...shape, capacity: 128 });

@@ -3,21 +3,21 @@ import type { SpectraBlock } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
-import { Judgement, lostIn } from './judgement.js';
+import { Decision, lostIn } from './decision.js';
 import { windowEdges, type KurtosisPlan } from './plan.js';
 import { LimitTables, type Tables } from './tables.js';
 
 export interface Flagger extends Closable {
   readonly plan: KurtosisPlan;
   /** Tests a block, zeroes flagged samples, and adds them to the block's gaps. */
-  run(block: SpectraBlock): Promise<Judgement>;
+  run(block: SpectraBlock): Promise<Decision>;
   /**
    * The two halves of `run`, so that a card, or native threads, need not wait for the event loop: `begin` queues a
    * block's sums, and `finish` tests the oldest begun block. Until then the block must not be written. `finish` may be
    * called before the previous one is done: zeros are written in the order of blocks.
    */
   begin(block: SpectraBlock): void;
-  finish(): Promise<Judgement>;
+  finish(): Promise<Decision>;
   /** Resolves when the sums of the oldest begun block exist: `finish` then does not wait. */
   summed(): Promise<void>;
   /** Blocks that may be begun before the first of them is finished. */
@@ -63,7 +63,7 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
   const limits = new LimitTables(plan);
   const begun: Begun[] = [];
   /** The number of blocks whose sums are being read. */
-  let judging = 0;
+  let deciding = 0;
   /** The zeros of the last finished block. */
   let taking: Promise<unknown> = Promise.resolve();
 
@@ -71,16 +71,16 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
     const { shape, samples } = block;
     if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs)
       refuse('kurtosis', `the block holds ${textOf(shape)}, the plan ${textOf(plan)}`, 'plan for the block');
-    if (begun.length + judging >= mostBegun)
-      refuse('kurtosis', `${begun.length + judging} blocks were begun and not finished`, 'finish the first');
+    if (begun.length + deciding >= mostBegun)
+      refuse('kurtosis', `${begun.length + deciding} blocks were begun and not finished`, 'finish the first');
     const edges = windowEdges(plan, samples);
     const wait = edges.length < 2 ? () => Promise.resolve(NOTHING) : engine.begin(block, edges);
     let coming: Promise<Float64Array> | undefined;
     begun.push({ block, edges, coming: () => (coming ??= wait()) });
   };
 
-  const judged = async ({ block, edges, coming }: Begun): Promise<Judgement> => {
-    judging++;
+  const decisionOf = async ({ block, edges, coming }: Begun): Promise<Decision> => {
+    deciding++;
     try {
       const sums = await coming();
       const lost = lostIn(plan, edges, block.gaps);
@@ -88,18 +88,18 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
       const codes = new Uint8Array(windows * plan.channels * plan.inputs);
       const bursts = new Uint8Array(windows);
       if (windows > 0) await decide(limits.of(edges, lost), sums, lost, { codes, bursts });
-      return new Judgement(plan, edges, codes, bursts, lost);
+      return new Decision(plan, edges, codes, bursts, lost);
     } finally {
-      judging--;
+      deciding--;
     }
   };
-  const take = async (first: Begun, before: Promise<unknown>): Promise<Judgement> => {
-    const judgement = await judged(first);
+  const take = async (first: Begun, before: Promise<unknown>): Promise<Decision> => {
+    const decision = await decisionOf(first);
     await before;
-    if (judgement.boxes.length > 0) await engine.take(first.block, judgement.boxes);
-    return judgement;
+    if (decision.boxes.length > 0) await engine.take(first.block, decision.boxes);
+    return decision;
   };
-  const finish = async (): Promise<Judgement> => {
+  const finish = async (): Promise<Decision> => {
     const first = begun.shift();
     if (!first) return refuse('kurtosis', 'no block was begun', 'begin one first');
     const taken = take(first, taking);

@@ -10,7 +10,7 @@ import type { KurtosisPlan } from './plan.js';
 import { referencePowers } from './reference.js';
 
 export type { Flagger } from './flagger.js';
-export { Judgement } from './judgement.js';
+export { Decision } from './decision.js';
 export {
   LEAST_SPECTRA,
   planKurtosis,

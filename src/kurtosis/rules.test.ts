@@ -5,7 +5,7 @@ import { openReference } from '../backend/reference.js';
 import { randomStream } from '../core/random.js';
 import { decide } from './decide.js';
 import { prepareFlagger } from './index.js';
-import { ABOVE, BELOW, Judgement, UNTESTED, WIDER } from './judgement.js';
+import { ABOVE, BELOW, Decision, UNTESTED, WIDER } from './decision.js';
 import { planKurtosis, windowEdges, type KurtosisPlan } from './plan.js';
 import { noisySpectra, type Strength } from './samples.testing.js';
 import { LimitTables } from './tables.js';
@@ -14,7 +14,7 @@ import { KurtosisTally } from './tally.js';
 const shape = { type: 'cf32', channels: 16, inputs: 4 } as const;
 const [WINDOW, WINDOWS] = [256, 32];
 
-async function judged(strength: Strength, windows = WINDOWS): Promise<Judgement> {
+async function decision(strength: Strength, windows = WINDOWS): Promise<Decision> {
   const plan = planKurtosis({ ...shape, polarisations: 1, spectraPerWindow: WINDOW });
   const reference = openReference();
   const flagger = await prepareFlagger(plan, reference);
@@ -27,7 +27,7 @@ async function judged(strength: Strength, windows = WINDOWS): Promise<Judgement>
 }
 
 /** How many inputs of a window's channel are flagged. */
-const flaggedIn = ({ mask }: Judgement, w: number, c: number): number =>
+const flaggedIn = ({ mask }: Decision, w: number, c: number): number =>
   mask.subarray((w * 16 + c) * 4, (w * 16 + c + 1) * 4).reduce((sum, one) => sum + one, 0);
 
 describe('a carrier and a burst together', () => {
@@ -40,7 +40,7 @@ describe('a carrier and a burst together', () => {
     ['a carrier that leaves the kurtosis of noise with the pulses', 4.5, 10],
   ] as const)
     it(`${name} is flagged in every window, and the bursts are kept`, async () => {
-      const made = await judged((c, _, t) => ({
+      const made = await decision((c, _, t) => ({
         noise: pulse(t) ? strength : 1,
         carrier: c === 5 ? carrier : 0,
       }));
@@ -58,7 +58,7 @@ describe('a carrier and a burst together', () => {
 describe('a radar of 3 dB', () => {
   it('that is on for a twentieth of every window is flagged in each of sixteen', async () => {
     // Noise has a power of 2, the radar one of 4: SK is 1.15, where one window has limits of 0.70 and 1.50.
-    const made = await judged((c, _, t) => ({ noise: 1, carrier: c === 5 && t % WINDOW < 13 ? 2 : 0 }), 16);
+    const made = await decision((c, _, t) => ({ noise: 1, carrier: c === 5 && t % WINDOW < 13 ? 2 : 0 }), 16);
     for (let w = 0; w < 16; w++) assert.equal(flaggedIn(made, w, 5), 4, `window ${w}`);
     const others = made.mask.reduce((sum, one) => sum + one, 0) - 64;
     assert.ok(others < 0.01 * made.mask.length, `${others} beside it`);
@@ -74,7 +74,7 @@ describe('rules', () => {
     windows: number,
     kurtosis: (w: number, c: number, a: number) => number | readonly number[],
     lost?: Uint32Array,
-  ): Judgement => {
+  ): Decision => {
     const edges = Int32Array.from({ length: windows + 1 }, (_, w) => 256 * w);
     const sums: number[] = [];
     for (let w = 0; w < windows; w++)
@@ -85,7 +85,7 @@ describe('rules', () => {
         }
     const to = { codes: new Uint8Array(sums.length / 2), bursts: new Uint8Array(windows) };
     decide(plan, new LimitTables(plan).of(edges, lost), Float64Array.from(sums), lost, to);
-    return new Judgement(plan, edges, to.codes, to.bursts, lost);
+    return new Decision(plan, edges, to.codes, to.bursts, lost);
   };
 
   it('a window is flagged beyond its limits, on either side', () => {
@@ -152,7 +152,7 @@ describe('rules', () => {
     const noisy = (
       added: (w: number, c: number, a: number) => number,
       more: Partial<KurtosisPlan> = {},
-    ): Judgement => {
+    ): Decision => {
       const random = randomStream(5, 'kurtoses');
       return decided({ ...plan, ...more }, 32, (w, c, a) => {
         const noise = Math.max(-0.17, Math.min(0.2, 0.125 * random.gaussian()));
@@ -223,10 +223,10 @@ describe('rules', () => {
       ['take', 16],
     ] as const) {
       const plan = planKurtosis({ ...asked, bursts });
-      const judgement = decided(plan, 1, (_, c, a) => (c < 3 && a < 3 ? 3 : 1));
-      assert.deepEqual(judgement.everywhere, [0]);
+      const decision = decided(plan, 1, (_, c, a) => (c < 3 && a < 3 ? 3 : 1));
+      assert.deepEqual(decision.everywhere, [0]);
       const tally = new KurtosisTally(plan);
-      tally.add(judgement, 512);
+      tally.add(decision, 512);
       const { episodes, ...account } = tally.account();
       assert.deepEqual(episodes, [
         {
@@ -249,10 +249,10 @@ describe('rules', () => {
 
   it('a window that is overloaded in most channels is flagged and reported', () => {
     const plan = planKurtosis(asked);
-    const judgement = decided(plan, 1, () => 0.2);
-    assert.equal(judgement.mask.includes(0), false);
+    const decision = decided(plan, 1, () => 0.2);
+    assert.equal(decision.mask.includes(0), false);
     const tally = new KurtosisTally(plan);
-    tally.add(judgement, 0);
+    tally.add(decision, 0);
     assert.equal(tally.account().episodes[0].fate, 'taken');
   });
 

@@ -1,5 +1,5 @@
 /** What a flagger flagged, by input, channel and time, and what it should report: bursts and sweeps. */
-import { BURST, type Judgement } from './judgement.js';
+import { BURST, type Decision } from './decision.js';
 import type { KurtosisPlan } from './plan.js';
 
 /** A signal that most inputs received: in most channels at once, or in one channel after the other. */
@@ -60,13 +60,13 @@ export class KurtosisTally {
   }
 
   /** A block whose first spectrum has this number in the stream. */
-  add(judgement: Judgement, firstSpectrum: number): void {
+  add(decision: Decision, firstSpectrum: number): void {
     const { sums, plan } = this;
     const { channels } = plan;
-    const { edges, bursts, common, byWindow } = judgement;
-    for (const key of ['samples', 'above', 'below', 'unjudged'] as const) sums[key] += judgement[key];
-    for (const [c, samples] of judgement.byChannel.entries()) this.byChannel[c] += samples;
-    for (const [a, samples] of judgement.byInput.entries()) this.byInput[a] += samples;
+    const { edges, bursts, common, byWindow } = decision;
+    for (const key of ['samples', 'above', 'below', 'unjudged'] as const) sums[key] += decision[key];
+    for (const [c, samples] of decision.byChannel.entries()) this.byChannel[c] += samples;
+    for (const [a, samples] of decision.byInput.entries()) this.byInput[a] += samples;
     let row = 0;
     for (let w = 0; w + 1 < edges.length; w++) {
       sums.windows++;

@@ -8,16 +8,16 @@ interface StreamAddress {
 }
 
 /** The senders' default ports. */
-const usualPorts = {
+const defaultPorts = {
   tcp: undefined,
   kraken: 5000,
   kraken2: 8091,
   rtl_tcp: 1234,
   zmq: undefined,
 } as const;
-type StreamScheme = keyof typeof usualPorts;
+type StreamScheme = keyof typeof defaultPorts;
 
-const schemes = Object.keys(usualPorts) as readonly StreamScheme[];
+const schemes = Object.keys(defaultPorts) as readonly StreamScheme[];
 const schemeOf = (text: string): StreamScheme | undefined =>
   schemes.find((one) => text.startsWith(`${one}://`) || (one !== 'tcp' && text.startsWith(`${one}:`)));
 
@@ -32,11 +32,11 @@ export const isStreamName = (text: string): boolean =>
 export function parseStreamAddress(text: string): StreamAddress | undefined {
   const scheme = schemeOf(text);
   if (scheme === undefined) return undefined;
-  const usual = usualPorts[scheme];
+  const defaultPort = defaultPorts[scheme];
   const parts = /^(?:\/\/)?(\[[^\]]+\]|[^:/]+)(?::(\d{1,5}))?\/?$/.exec(text.slice(scheme.length + 1));
-  const port = parts?.[2] === undefined ? usual : Number(parts[2]);
+  const port = parts?.[2] === undefined ? defaultPort : Number(parts[2]);
   if (!parts || port === undefined)
-    refuse(text, 'names no host and port', `write it like ${scheme}://localhost:${usual ?? 5555}`);
+    refuse(text, 'names no host and port', `write it like ${scheme}://localhost:${defaultPort ?? 5555}`);
   if (port < 1 || port > 65_535) refuse(text, `${port} is no port`, 'give a number from 1 to 65535');
   return { scheme, host: parts[1].replace(/^\[|\]$/g, ''), port };
 }

@@ -45,7 +45,9 @@ export async function steer(name: string, body: object): Promise<Outcome> {
       });
     return logged({
       isDone: true,
-      text: answer.fromTick ? `Holds from tick ${answer.fromTick}, ${answer.from.slice(11, 23)} UTC` : 'Done',
+      text: answer.fromTick
+        ? `Takes effect at tick ${answer.fromTick}, ${answer.from.slice(11, 23)} UTC`
+        : 'Done',
     });
   } catch {
     return logged({ isDone: false, text: 'The server does not answer.' });

@@ -12,13 +12,13 @@ export interface Fault {
   readonly because?: string;
 }
 
-export class AlarmBook {
+export class AlarmState {
   private up = new Map<string, Alarm>();
 
   constructor(private readonly onChange: (alarm: Alarm, isUp: boolean) => void = () => undefined) {}
 
   /** Updates the alarms from the current faults; returns whether they changed. */
-  judge(faults: readonly Fault[], unixS: number): boolean {
+  update(faults: readonly Fault[], unixS: number): boolean {
     let isChanged = false;
     const now = new Map<string, Alarm>();
     for (const fault of faults) {

@@ -39,7 +39,7 @@ function meanOfPairs({ counts, stations }: Integration, c: number, s: number): n
   return sum / Math.max(1, stations - 1);
 }
 
-export class AntennaBook {
+export class AntennaPowers {
   /** levels : [a], dB of the mean power over the band; NaN without data. */
   levels: Float64Array;
   /** bandpass : [a][c], dB. */

@@ -17,7 +17,7 @@ interface Begun {
   sinceMs: number;
 }
 
-export class BeamsBook {
+export class BeamLevels {
   /** By product number. */
   private readonly begun = new Map<number, Begun>();
   /** For coherent beams. */

@@ -15,7 +15,7 @@ import {
 } from '../live/index.js';
 import type { Calibrated, CalibratedAt } from '../stages/index.js';
 import { inputName, type Telescope } from '../telescope/telescope.js';
-import type { AlarmBook } from './alarms.js';
+import type { AlarmState } from './alarms.js';
 import type { Journal } from './journal.js';
 import type { Steered } from './messages.js';
 
@@ -44,7 +44,7 @@ interface Bridge {
   readonly helm: () => Helm | undefined;
   readonly receiver?: Receiver;
   readonly journal: Journal;
-  readonly alarms: AlarmBook;
+  readonly alarms: AlarmState;
   readonly stop: () => void;
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP } from '../core/axes.js';
 import { addSeconds, parseInstant } from '../core/instant.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { FringesBook } from './fringes-book.js';
+import { FringeHistory } from './fringe-history.js';
 
 const telescopeOf = (stations: number): Telescope => ({
   name: 'few',
@@ -15,8 +15,8 @@ const telescopeOf = (stations: number): Telescope => ({
   band: { lowHz: 1e8, highHz: 2e8 },
   recording: { centreFrequencyHz: 1.5e8, sampleRateHz: 1e6, channels: 4, bits: 8 },
 });
-const bookOf = (stations: number): FringesBook =>
-  new FringesBook({
+const bookOf = (stations: number): FringeHistory =>
+  new FringeHistory({
     telescope: telescopeOf(stations),
     frequenciesHz: Float64Array.of(1.5e8, 1.51e8),
     channelWidthHz: 1e6,
@@ -25,14 +25,14 @@ const bookOf = (stations: number): FringesBook =>
 
 describe('fringes on the page', () => {
   it('are of the latest integrations of two to eight stations', () => {
-    const book = bookOf(2);
-    assert.ok(book.isShown && book.view() === undefined);
+    const history = bookOf(2);
+    assert.ok(history.isShown && history.view() === undefined);
     const start = parseInstant('2026-01-01T00:00:00Z');
     for (let t = 0; t < 130; t++) {
       // In each channel the pairs 0-0, 1-0, 1-1: sums of four samples, the fringe at t degrees.
       const [re, im] = [Math.cos((t * Math.PI) / 180), Math.sin((t * Math.PI) / 180)];
       const one = [4, 0, 8 * re, 8 * im, 12, 0];
-      book.add({
+      history.add({
         start: addSeconds(start, 2 * t),
         durationS: 2,
         channels: 2,
@@ -43,7 +43,7 @@ describe('fringes on the page', () => {
         flaggedInputs: new Uint8Array(2),
       });
     }
-    const view = book.view();
+    const view = history.view();
     assert.ok(view);
     assert.equal(view.timesS.length, 120);
     // The first ten have been removed.

@@ -26,7 +26,7 @@ export interface FringesBegun {
   readonly sources: readonly Source[];
 }
 
-export class FringesBook {
+export class FringeHistory {
   private collector: FringeCollector | undefined;
   private newest: Integration['start'] | undefined;
 

@@ -11,7 +11,7 @@ const rounded = (value: number): number | null => (Number.isFinite(value) ? Numb
 const finite = (name: 'unexplained' | 'noiseResidual', value: number): Partial<GainsView> =>
   Number.isFinite(value) ? { [name]: value } : {};
 
-export class GainsBook {
+export class GainHistory {
   private readonly history: GainsView['history'][number][] = [];
   private steering: Steering | undefined;
   private gains: LiveGains | undefined;

@@ -8,7 +8,7 @@ export { openRunPage, pageAddress, type Steerable } from './run-page.js';
 export { checkAlarmUrl } from './webhook.js';
 export { watchInput } from './watch-source.js';
 export type * from './messages.js';
-export { Together, type MachineBook } from './joined/joined.js';
+export { JoinedPage, type JoinedMachine } from './joined/joined.js';
 export { openShownCapture, showCapture } from './shown/capture.js';
 export { showFits } from './shown/images.js';
 export { isCapturePath, shownFilesOf, shownKindOf } from './shown/kinds.js';

@@ -11,17 +11,17 @@ import type { SkyImage } from '../stages/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source as SkySourceModel } from '../sky/source.js';
-import { AlarmBook } from './alarms.js';
-import { KeptIntegrations } from './again/kept-integrations.js';
-import { AntennaBook } from './antennas.js';
-import { BeamsBook } from './beams-book.js';
+import { AlarmState } from './alarms.js';
+import { KeptIntegrations } from './reimage/kept-integrations.js';
+import { AntennaPowers } from './antennas.js';
+import { BeamLevels } from './beam-levels.js';
 import { ImageHistory, type Frame } from './image-history.js';
-import { FringesBook } from './fringes-book.js';
+import { FringeHistory } from './fringe-history.js';
 import { LoadMeter } from './load.js';
 import type { BeamsHead, MethodsHead, SendersView, SkyAxes, SkyHead, SkySource, Topic } from './messages.js';
-import { MinutesBook } from './minutes-book.js';
+import { MinuteCounts } from './minute-counts.js';
 import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
-import { SendersBook } from './senders.js';
+import { SenderRates } from './senders.js';
 
 /** Properties of a run known before its first sample, and its settings. */
 export interface PageFacts {
@@ -92,16 +92,16 @@ interface PlaceAsked {
 
 export class LiveState implements LiveWatcher {
   readonly startedUnixS = nowS();
-  readonly alarms: AlarmBook;
+  readonly alarms: AlarmState;
   readonly imageHistory = new ImageHistory();
   readonly kept = new KeptIntegrations();
   readonly latencies: Latencies;
   readonly load: LoadMeter;
-  readonly book = new MinutesBook(nowS());
+  readonly minutes = new MinuteCounts(nowS());
   begun: Begun | undefined;
-  senders: SendersBook | undefined;
-  antennas: AntennaBook | undefined;
-  fringes: FringesBook | undefined;
+  senders: SenderRates | undefined;
+  antennas: AntennaPowers | undefined;
+  fringes: FringeHistory | undefined;
   frame: Frame | undefined;
   /** The sums from which the latest frame's plane was computed. */
   hands: HandSums | undefined;
@@ -128,11 +128,11 @@ export class LiveState implements LiveWatcher {
     hooks: {
       readonly onLatency?: (stage: string, seconds: number) => void;
       readonly onLateness?: (seconds: number) => void;
-      readonly onAlarm?: ConstructorParameters<typeof AlarmBook>[0];
+      readonly onAlarm?: ConstructorParameters<typeof AlarmState>[0];
     } = {},
   ) {
     this.latencies = new Latencies(hooks.onLatency);
-    this.alarms = new AlarmBook(hooks.onAlarm);
+    this.alarms = new AlarmState(hooks.onAlarm);
     this.load = new LoadMeter(facts.folder);
     this.onLateness = hooks.onLateness ?? (() => undefined);
   }
@@ -144,9 +144,9 @@ export class LiveState implements LiveWatcher {
 
   begin(begun: Begun): void {
     this.begun = begun;
-    this.antennas = new AntennaBook(begun.live.telescope, begun.live.frequenciesHz.length);
+    this.antennas = new AntennaPowers(begun.live.telescope, begun.live.frequenciesHz.length);
     const { telescope, frequenciesHz } = begun.live;
-    this.fringes = new FringesBook({ ...begun, telescope, frequenciesHz });
+    this.fringes = new FringeHistory({ ...begun, telescope, frequenciesHz });
     if (begun.live.flaggedInputs) this.antennas.flagged = begun.live.flaggedInputs;
     this.listener?.changed('plan');
   }
@@ -174,10 +174,10 @@ export class LiveState implements LiveWatcher {
   session(source: Source): void {
     this.current = { number: this.totals.sessions++, start: source.start };
     const { clock } = source as {
-      readonly clock?: { tickRateHz: ConstructorParameters<typeof SendersBook>[0] };
+      readonly clock?: { tickRateHz: ConstructorParameters<typeof SenderRates>[0] };
     };
-    this.senders ??= new SendersBook(clock?.tickRateHz, this.facts.isLive ? 'network' : 'capture');
-    this.book.session(this.current.number, formatInstant(source.start, 3));
+    this.senders ??= new SenderRates(clock?.tickRateHz, this.facts.isLive ? 'network' : 'capture');
+    this.minutes.session(this.current.number, formatInstant(source.start, 3));
     this.listener?.changed('observation');
   }
 
@@ -207,7 +207,7 @@ export class LiveState implements LiveWatcher {
     if (this.isNow)
       this.latencies.add('correlate', secondsBetween(addSeconds(start, durationS), instantNow()));
     const isWritten = begun.files !== undefined && (begun.live.steering?.recording.at(start) ?? true);
-    this.book.integration(toDate(start).getTime() / 1000, this.present, isWritten, durationS);
+    this.minutes.integration(toDate(start).getTime() / 1000, this.present, isWritten, durationS);
     if (begun.live.imaging) this.kept.add(integration);
     this.listener?.bandpass(integration);
     this.fringes?.add(integration);
@@ -232,7 +232,7 @@ export class LiveState implements LiveWatcher {
     this.listener?.changed('sky');
   }
 
-  readonly beamsBook = new BeamsBook((head, values) => this.listener?.beams(head, values));
+  readonly beamLevels = new BeamLevels((head, values) => this.listener?.beams(head, values));
 
   /** Shows an existing picture. */
   show(frame: Frame): void {
@@ -282,7 +282,7 @@ export class LiveState implements LiveWatcher {
   }
 
   file(event: FileEvent): void {
-    this.book.file(event);
+    this.minutes.file(event);
     this.listener?.changed('observation');
   }
 
@@ -335,7 +335,7 @@ export class LiveState implements LiveWatcher {
   /** Their radius is half of λ/D, with D the width of the array and λ at the centre of the band. */
   private beamsAt({ plan, frame }: SkyImage): SkyHead['beams'] {
     const { live } = this.begun ?? {};
-    const { targets } = this.beamsBook;
+    const { targets } = this.beamLevels;
     if (!live || targets.length === 0) return undefined;
     const { frequenciesHz, telescope } = live;
     const across = (axis: 'eastM' | 'northM'): number => {

@@ -13,7 +13,7 @@ interface Minute {
 const MOST_MINUTES = 2880;
 const MOST_FILES = 1000;
 
-export class MinutesBook {
+export class MinuteCounts {
   private readonly minutes = new Map<number, Minute>();
   private readonly files = new Map<string, { integrations: number; state: string }>();
   private readonly sessions: { readonly session: number; readonly start: string }[] = [];

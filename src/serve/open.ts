@@ -7,9 +7,9 @@ import type { Integration } from '../core/blocks.js';
 import { baselineIndex, baselineCount } from '../core/axes.js';
 import { productCount } from '../core/product-counts.js';
 import type { GainsEvents, Steering } from '../live/index.js';
-import { Again } from './again/again.js';
+import { ReImager } from './reimage/reimager.js';
 import { Commands, isCommand, type Helm, type Receiver } from './commands.js';
-import { GainsBook } from './gains-book.js';
+import { GainHistory } from './gain-history.js';
 import { isLoopback, makeToken, openGuard, reachableName } from './guard.js';
 import { createHttp } from './http.js';
 import { arrayMessage, Hub, textMessage } from './clients/hub.js';
@@ -52,7 +52,7 @@ export interface Page extends Closable {
   readonly isLocal: boolean;
   readonly state: LiveState;
   /** Re-imaging; runs in time given by the chain. */
-  readonly again: Again;
+  readonly reImager: ReImager;
   readonly gainsEvents: GainsEvents;
   /** Called when data arrive: from now on the run can be steered. */
   steer(helm: Omit<Helm, 'gainsChanged'>): void;
@@ -86,8 +86,8 @@ class RunPage implements Page {
   readonly token: string;
   readonly isLocal: boolean;
   readonly state: LiveState;
-  readonly again: Again;
-  private readonly gains = new GainsBook();
+  readonly reImager: ReImager;
+  private readonly gains = new GainHistory();
   private readonly metrics = new Metrics(() => this.measured());
   private readonly hub = new Hub({ state: (topic) => this.messageOf(topic) });
   private readonly journal: Journal;
@@ -131,8 +131,8 @@ class RunPage implements Page {
         hub.publishArray('beams', head, values);
       },
     });
-    const again = (this.again = new Again(state));
-    again.isIdle = facts.showing !== undefined;
+    const reImager = (this.reImager = new ReImager(state));
+    reImager.isIdle = facts.showing !== undefined;
     const commands = (this.commands = new Commands({
       helm: () => this.helm,
       ...(receiver && { receiver }),
@@ -143,7 +143,7 @@ class RunPage implements Page {
         settings.stop();
       },
     }));
-    const reads = readsOf({ state, again, journal, around: () => this.around() });
+    const reads = readsOf({ state, reImager, journal, around: () => this.around() });
     this.server = createHttp({
       guard: openGuard({ host, port: () => this.port, token, names: settings.names ?? [] }),
       hub,
@@ -189,7 +189,7 @@ class RunPage implements Page {
       status: statusOf(state, this.around()),
       chain: chainOf(state, this.around()),
       totals: state.totals,
-      ...(state.book.newestUnixS !== undefined && { newestFileUnixS: state.book.newestUnixS }),
+      ...(state.minutes.newestUnixS !== undefined && { newestFileUnixS: state.minutes.newestUnixS }),
       ...(gains.residual !== undefined && { residual: gains.residual }),
       ...(gains.unsolved !== undefined && { unsolvedInputs: gains.unsolved }),
     };
@@ -216,7 +216,7 @@ class RunPage implements Page {
       fringes: () => state.fringes?.view(),
       gains: () => gains.view(),
       chain: () => chainOf(state, this.around()),
-      observation: () => (joined ? joined.observation() : state.book.view()),
+      observation: () => (joined ? joined.observation() : state.minutes.view()),
       machines: () => joined?.machines(),
       alarms: () => state.alarms.all,
       journal: () => journal.entries,
@@ -259,11 +259,11 @@ class RunPage implements Page {
     const nowS = Date.now() / 1000;
     state.load.tick();
     const { files } = state.begun ?? {};
-    if (files) state.book.wrote(files.written, files.unwritten, nowS);
+    if (files) state.minutes.wrote(files.written, files.unwritten, nowS);
     if (facts.packets) state.senders?.tick(facts.packets(), nowS);
     joined?.tick();
     const faults = [...faultsOf(measure(state, this.around())), ...(joined?.faults() ?? [])];
-    if (state.alarms.judge(faults, nowS)) this.publish('alarms');
+    if (state.alarms.update(faults, nowS)) this.publish('alarms');
     for (const topic of ['status', 'sources', 'chain', 'observation', 'machines'] as const)
       this.publish(topic);
   }
@@ -317,7 +317,7 @@ class RunPage implements Page {
   async close(): Promise<void> {
     clearInterval(this.timer);
     this.state.load.close();
-    await this.again.close();
+    await this.reImager.close();
     await this.journal.close();
     await this.webhook?.close();
     this.hub.close();

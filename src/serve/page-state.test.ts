@@ -4,12 +4,12 @@ import { imageCPML, weightsCP } from '../core/axes.js';
 import { rational } from '../core/clock/rational.js';
 import { averageChannels, stokesI } from '../image/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
-import { AlarmBook } from './alarms.js';
+import { AlarmState } from './alarms.js';
 import { ImageHistory } from './image-history.js';
 import type { SkyHead } from './messages.js';
 import { colourRange, spectrumAt, stokesPlane } from './planes.js';
 import { faultsOf, type Measured } from './rules.js';
-import { SendersBook } from './senders.js';
+import { SenderRates } from './senders.js';
 
 /** Two senders with this many placed and missing packet slots. */
 const account = (
@@ -41,7 +41,7 @@ const account = (
 
 describe('senders', () => {
   it('reports loss over a second, a minute and the run, and its cause', () => {
-    const book = new SendersBook(rational(1_000_000n));
+    const book = new SenderRates(rational(1_000_000n));
     // board 1 loses everything in the last of 100 seconds, board 0 nothing
     for (let second = 0; second <= 100; second++)
       book.tick(
@@ -76,7 +76,7 @@ describe('senders', () => {
     assert.match(book.view()?.senders[0].status ?? '', /whole/);
   });
   it('no sender is silent after the end of a capture, and all of it is tested', () => {
-    const book = new SendersBook(undefined, 'capture');
+    const book = new SenderRates(undefined, 'capture');
     const rows = account([
       [100, 0],
       [90, 10],
@@ -95,7 +95,7 @@ describe('senders', () => {
     assert.equal(book.view()?.senders[1].status, 'whole');
   });
   it('what is before the first packet of a capture and after its last is not lost', () => {
-    const book = new SendersBook(undefined, 'capture');
+    const book = new SenderRates(undefined, 'capture');
     // 300 slots before and after for each; the second lost two of a hundred.
     const rows = account([
       [100, 300],
@@ -112,7 +112,7 @@ describe('senders', () => {
   });
   it('says that packets are late, not that two senders share a name, where each leaves a hole', () => {
     const tick = (rivals: number, late: number, missing: number): string | undefined => {
-      const book = new SendersBook(undefined);
+      const book = new SenderRates(undefined);
       book.tick(account([[0, 0]]), 0);
       const now = account([[1960, missing]]);
       const [sender] = now.senders;
@@ -124,7 +124,7 @@ describe('senders', () => {
     assert.match(tick(1900, 1900, 40) ?? '', /two senders share its name/);
   });
   it('says when the loss is ours', () => {
-    const book = new SendersBook(undefined);
+    const book = new SenderRates(undefined);
     book.tick(account([[0, 0]]), 0);
     book.tick(account([[10, 5]], 5), 1);
     assert.match(book.view()?.senders[0].status ?? '', /ours: the chain/);
@@ -181,9 +181,9 @@ describe('alarms', () => {
         assert.ok(words.length > 3 || fault.id.includes(':'), words);
     });
   it('list the cause first, and under it what follows from it', () => {
-    const book = new AlarmBook();
+    const book = new AlarmState();
     const listed = (measured: Partial<Measured>, unixS: number): (string | undefined)[][] => {
-      book.judge(faultsOf({ ...well, ...measured }), unixS);
+      book.update(faultsOf({ ...well, ...measured }), unixS);
       return book.all.map(({ id, because }) => [id, because]);
     };
     const late = { image: { ageS: 60, everyS: 1 }, file: { ageS: 60, everyS: 1, unwritten: 0 } };
@@ -229,16 +229,16 @@ describe('alarms', () => {
   });
   it('keep their beginning, go by themselves, and are seen once', () => {
     const changes: string[] = [];
-    const book = new AlarmBook(({ id }, isUp) => changes.push(`${isUp ? '+' : '-'}${id}`));
+    const book = new AlarmState(({ id }, isUp) => changes.push(`${isUp ? '+' : '-'}${id}`));
     const [full] = faultsOf({ ...well, ringFull: 3 });
-    assert.equal(book.judge([full], 100), true);
-    assert.equal(book.judge([full], 105), false);
+    assert.equal(book.update([full], 100), true);
+    assert.equal(book.update([full], 105), false);
     assert.equal(book.acknowledge('nothing'), undefined);
     assert.equal(book.acknowledge('ring_full')?.acknowledged, true);
-    book.judge([full], 106);
+    book.update([full], 106);
     assert.deepEqual([book.all[0].sinceUnixS, book.all[0].acknowledged], [100, true]);
-    assert.equal(book.judge([], 107), true);
-    book.judge([full], 200);
+    assert.equal(book.update([], 107), true);
+    book.update([full], 200);
     assert.deepEqual([book.all[0].sinceUnixS, book.all[0].acknowledged], [200, false]);
     assert.deepEqual(changes, ['+ring_full', '-ring_full', '+ring_full']);
   });

@@ -7,7 +7,7 @@ import { encodeFitsImage } from '../formats/index.js';
 import { methodLine } from '../live/index.js';
 import { centreAt } from '../stages/index.js';
 import { skyFrame } from '../sky/frame.js';
-import type { Again } from './again/again.js';
+import type { ReImager } from './reimage/reimager.js';
 import type { Frame } from './image-history.js';
 import type { Answer, Get } from './http.js';
 import type { Journal } from './journal.js';
@@ -17,14 +17,14 @@ import { encodeMessage } from './wire.js';
 
 interface Readable {
   readonly state: LiveState;
-  readonly again: Again;
+  readonly reImager: ReImager;
   readonly journal: Journal;
   readonly around: () => Surroundings;
 }
 
 const json = (value: unknown): Answer => (value === undefined ? undefined : { json: value });
 
-export function readsOf({ state, again, journal, around }: Readable): Readonly<Record<string, Get>> {
+export function readsOf({ state, reImager, journal, around }: Readable): Readonly<Record<string, Get>> {
   return {
     status: () => json(statusOf(state, around())),
     plan: () => json(planOf(state)),
@@ -32,14 +32,14 @@ export function readsOf({ state, again, journal, around }: Readable): Readonly<R
     antennas: () => json(state.antennas?.rows(state.begun?.live.steering?.latestGains)),
     gains: () => json(around().gains.view()),
     chain: () => json(chainOf(state, around())),
-    observation: () => json(state.book.view()),
+    observation: () => json(state.minutes.view()),
     alarms: () => json(state.alarms.all),
     journal: () => json(journal.entries),
     images: () =>
       json(state.imageHistory.all.map(({ unixS, head }) => ({ unixS, time: head.time, peak: head.peak }))),
     'images/at': (query) => frameAt(state, query),
     'images/again': async (query) =>
-      framed(await again.make(numberIn(query, 'unixS'), query.get('weight') ?? 'natural')),
+      framed(await reImager.make(numberIn(query, 'unixS'), query.get('weight') ?? 'natural')),
     'images/latest.png': () => latestPng(state),
     'images/latest.fits': () => latestFits(state),
     place: (query) => place(state, query),

@@ -129,7 +129,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     url: page.url,
     token: page.token,
     startedUnixS: page.state.startedUnixS,
-    night: () => page.state.book.view(),
+    night: () => page.state.minutes.view(),
     plan: () => page.plan(),
     steered: () => {
       if (!page.status().steerable) return undefined;
@@ -161,14 +161,14 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       },
       integration: async (integration) => {
         page.state.integration(integration);
-        await page.again.work();
+        await page.reImager.work();
       },
       image: (sky) => {
         page.state.image(sky);
         share?.(sky);
       },
       beams: (product, seen) => {
-        page.state.beamsBook.take(product, seen);
+        page.state.beamLevels.take(product, seen);
       },
     },
     gainsEvents: page.gainsEvents,

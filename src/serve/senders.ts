@@ -25,7 +25,7 @@ const lostBy = ({ senders, missingCells, edgeCells }: ReceiveAccount, n: number)
 const lostOfAll = (account: ReceiveAccount): number[] =>
   account.senders.map((sender, n) => lostPercent(lostBy(account, n), sender.outcomes.placed));
 
-export class SendersBook {
+export class SenderRates {
   private readonly snapshots: Snapshot[] = [];
   private readonly receivedAtS: number[] = [];
   private readonly lateness = LATENESS_MS.map(() => 0);

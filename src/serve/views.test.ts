@@ -12,8 +12,8 @@ const begin = (): Steering => new Steering({ flaggedInputs: new Uint8Array(2), i
 function stateAt(steering: Steering, dataS: number, writtenAgoS: number): string {
   const begun = { live: { steering, integrationS: 10 }, files: {} } as unknown as LiveState['begun'];
   const newestUnixS = Date.now() / 1000 - writtenAgoS;
-  const book = { written: 1, unwritten: 0, fileCount: 1, newestUnixS, newestPath: 'v.uvh5' };
-  return recordingOf({ begun, newest: addSeconds(start, dataS), book }).state;
+  const minutes = { written: 1, unwritten: 0, fileCount: 1, newestUnixS, newestPath: 'v.uvh5' };
+  return recordingOf({ begun, newest: addSeconds(start, dataS), minutes }).state;
 }
 
 describe('whether it is recording', () => {

@@ -3,13 +3,13 @@ import { addSeconds, formatInstant } from '../core/instant.js';
 import type { ChainView, CheckView, PlanView, RecordingStatus, Status } from './messages.js';
 import type { LiveState } from './live-state.js';
 import type { Measured } from './rules.js';
-import type { GainsBook } from './gains-book.js';
+import type { GainHistory } from './gain-history.js';
 
 /** Besides the run's state: the connected clients and the steering. */
 export interface Surroundings {
   readonly clients: number;
   readonly dropped: number;
-  readonly gains: GainsBook;
+  readonly gains: GainHistory;
   readonly check?: () => CheckView | undefined;
   readonly steerable: boolean;
 }
@@ -32,25 +32,25 @@ function integrationNowS({ begun, newest }: Pick<LiveState, 'begun' | 'newest'>)
 
 export function recordingOf(
   state: Pick<LiveState, 'begun' | 'newest'> & {
-    readonly book: Pick<
-      LiveState['book'],
+    readonly minutes: Pick<
+      LiveState['minutes'],
       'written' | 'unwritten' | 'fileCount' | 'newestUnixS' | 'newestPath'
     >;
   },
 ): RecordingStatus {
-  const { begun, book, newest } = state;
-  const counts = { written: book.written, unwritten: book.unwritten, files: book.fileCount };
+  const { begun, minutes, newest } = state;
+  const counts = { written: minutes.written, unwritten: minutes.unwritten, files: minutes.fileCount };
   if (!begun?.files) return { state: 'none', ...counts };
   const { steering } = begun.live;
   const enoughS = freshS(integrationNowS(state));
-  const ageS = book.newestUnixS === undefined ? undefined : Date.now() / 1000 - book.newestUnixS;
+  const ageS = minutes.newestUnixS === undefined ? undefined : Date.now() / 1000 - minutes.newestUnixS;
   // Recording that has just resumed has written nothing yet.
   const isWanted =
     !steering || !newest || [newest, addSeconds(newest, -enoughS)].every((at) => steering.recording.at(at));
   const isFresh = ageS !== undefined && ageS < enoughS;
   return {
     state: isFresh ? 'recording' : isWanted ? 'stalled' : 'stopped',
-    ...(book.newestPath !== undefined && { file: book.newestPath }),
+    ...(minutes.newestPath !== undefined && { file: minutes.newestPath }),
     ...(ageS !== undefined && { newestAgeS: ageS }),
     ...counts,
   };
@@ -101,7 +101,7 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
     ...(totals.integrations > 0 && {
       integration: { number: totals.integrations, everyS, presentPercent: 100 * state.present },
     }),
-    ...(state.beamsBook.hasRows && { beams: true as const }),
+    ...(state.beamLevels.hasRows && { beams: true as const }),
     recording: recordingOf(state),
     flaggedInputs: flags ? flags.reduce((sum, flag) => sum + flag, 0) : 0,
     gains: gains.brief(),
@@ -172,7 +172,7 @@ export function chainOf(state: LiveState, around: Surroundings): ChainView {
 
 /** For the alarm rules. */
 export function measure(state: LiveState, around: Surroundings): Measured {
-  const { facts, senders, dataAgeS, imageAgeS, frame, begun, book, load } = state;
+  const { facts, senders, dataAgeS, imageAgeS, frame, begun, minutes, load } = state;
   const view = senders?.view();
   const lost = senders?.lostWithin(10) ?? [];
   const hours = diskHours(state);
@@ -201,7 +201,7 @@ export function measure(state: LiveState, around: Surroundings): Measured {
     ...(begun?.files &&
       recording.state !== 'stopped' &&
       recording.newestAgeS !== undefined && {
-        file: { ageS: recording.newestAgeS, everyS, unwritten: book.unwritten },
+        file: { ageS: recording.newestAgeS, everyS, unwritten: minutes.unwritten },
       }),
     changedInputs: state.antennas?.changed() ?? [],
     inputs: state.antennas?.levels.length ?? 0,

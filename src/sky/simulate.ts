@@ -32,8 +32,8 @@ export function simulate(
   options: SimulateOptions = {},
 ): Simulation {
   wholeNumber('simulate', 'blockSamples', blockSamples, 1, Number.MAX_SAFE_INTEGER);
-  const usual = plan.inputs * plan.samples < LITTLE ? 1 : availableParallelism();
-  const threads = wholeNumber('simulate', 'threads', options.threads ?? usual, 1, 4096);
+  const defaultThreads = plan.inputs * plan.samples < LITTLE ? 1 : availableParallelism();
+  const threads = wholeNumber('simulate', 'threads', options.threads ?? defaultThreads, 1, 4096);
   let clippedNumbers = 0;
   async function* blocks(): AsyncGenerator<VoltageBlock> {
     clippedNumbers = 0;

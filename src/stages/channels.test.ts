@@ -40,9 +40,9 @@ describe('channels of a recording', () => {
     const plan = (more: Partial<ChannelSettings>) =>
       planChannels(recording({ type: 'cf32' }), { channels: 4, taps: 2, outputType: 'cf32', ...more });
     assert.equal(plan({ gain: 0.25 }).gains, 0.25);
-    const usual = plan({}).prototype;
-    assert.notDeepEqual(plan({ window: { kind: 'rectangular' } }).prototype, usual);
-    assert.notDeepEqual(plan({ passbandChannels: 0.8 }).prototype, usual);
+    const nominal = plan({}).prototype;
+    assert.notDeepEqual(plan({ window: { kind: 'rectangular' } }).prototype, nominal);
+    assert.notDeepEqual(plan({ passbandChannels: 0.8 }).prototype, nominal);
     const coefficients = Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8);
     assert.deepEqual(plan({ coefficients }).prototype, coefficients);
     assert.throws(() => plan({ coefficients, window: { kind: 'hann' } }), /both a window and coefficients/);

@@ -78,9 +78,9 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
   };
   const plan = planChannelise(options);
   const { levels } = settings;
-  const { gains: usual } = plan;
-  return levels && typeof usual === 'number'
-    ? planChannelise({ ...options, gains: levels.map((level) => level * usual) })
+  const { gains: nominal } = plan;
+  return levels && typeof nominal === 'number'
+    ? planChannelise({ ...options, gains: levels.map((level) => level * nominal) })
     : plan;
 }
 

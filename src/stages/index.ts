@@ -15,8 +15,8 @@ export {
   prepareCalibrate,
 } from './calibrate.js';
 export { type CardIntegration, onHost, prepareCardCorrelate, prepareCardSum } from './card/integrations.js';
-export { channelRanges } from './cards/together.js';
-export { Together } from './cards/together.js';
+export { channelRanges } from './cards/joint-parts.js';
+export { JointParts } from './cards/joint-parts.js';
 export { type ChanneliseSettings, prepareChannelise, spectrumGrid } from './channelise.js';
 export {
   BLOCK_BYTES,
@@ -132,7 +132,7 @@ export {
   writeSky,
   writeSkyFits,
   writeSkyPng,
-  writeTogether,
+  writeJointly,
   pictureWidth,
 } from './products.js';
 export { fewStationsBeam, sidelobesText } from './sidelobes.js';

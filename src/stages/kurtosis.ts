@@ -10,7 +10,7 @@ import {
   prepareFlagger,
   USUAL_SPECTRA,
   type Flagger,
-  type Judgement,
+  type Decision,
   type KurtosisOptions,
   type KurtosisPlan,
 } from '../kurtosis/index.js';
@@ -117,8 +117,8 @@ export const prepareKurtosis = (
     /** Hands on all but so many. */
     const handOnBut = async (most: number, emit: Emit<TimedSpectra>): Promise<void> => {
       while (held.length > most) {
-        const [{ timed, judged }] = held.splice(0, 1);
-        tally.add(await judged, timed.index);
+        const [{ timed, decision }] = held.splice(0, 1);
+        tally.add(await decision, timed.index);
         await emit(timed);
       }
     };
@@ -132,14 +132,14 @@ export const prepareKurtosis = (
     return {
       push: async (timed, emit) => {
         begin(timed.block);
-        latest = { timed, judged: judgeAfter(latest, flagger) };
+        latest = { timed, decision: decideAfter(latest, flagger) };
         held.push(latest);
         await handOnBut(mostHeld(timed, flagger), emit);
       },
       flush: (emit) => handOnBut(0, emit),
       account: () => ({}),
       close: async () => {
-        await latest?.judged.catch(() => undefined);
+        await latest?.decision.catch(() => undefined);
         await closers.close();
       },
     };
@@ -148,7 +148,7 @@ export const prepareKurtosis = (
 /** A block whose sums are being computed. */
 interface Begun {
   readonly timed: TimedSpectra;
-  readonly judged: Promise<Judgement>;
+  readonly decision: Promise<Decision>;
 }
 
 /**
@@ -159,15 +159,15 @@ const mostHeld = ({ block, index, cutAt, stays = 0 }: TimedSpectra, { mostBegun 
   index + block.samples < cutAt ? Math.min(stays, mostBegun - 1) : 0;
 
 /** One after the other, and only when threads work on the next block: testing occupies the event loop. */
-function judgeAfter(before: Begun | undefined, flagger: Flagger): Promise<Judgement> {
-  const judging = async (): Promise<Judgement> => {
-    await before?.judged;
+function decideAfter(before: Begun | undefined, flagger: Flagger): Promise<Decision> {
+  const decide = async (): Promise<Decision> => {
+    await before?.decision;
     await flagger.summed();
     await setImmediate();
     return flagger.finish();
   };
-  const judged = judging();
+  const decision = decide();
   // The error is reported where the block is handed on; for a block that is dropped it is no failure.
-  judged.catch(() => undefined);
-  return judged;
+  decision.catch(() => undefined);
+  return decision;
 }

@@ -211,11 +211,11 @@ export async function writeSky(
     const of = fitsOf({ ...sky, image: sky.beam }, { ...options, unit: 'beam' });
     files.push({ path: paths.beam, of });
   }
-  await writeTogether(files, onStep);
+  await writeJointly(files, onStep);
 }
 
 /** FITS images, and pictures already encoded: all of them appear, or none. */
-export async function writeTogether(files: readonly ImageFile[], onStep?: OnStep): Promise<void> {
+export async function writeJointly(files: readonly ImageFile[], onStep?: OnStep): Promise<void> {
   const set = await openOutputSet(files.map(({ path }) => path));
   try {
     for (const [k, { path, of }] of files.entries()) {

@@ -59,13 +59,13 @@ export async function run(options: QualifyOptions): Promise<void> {
 }
 
 function figureLine({ name, checks, failure }: QualifiedFigure): string {
-  const judged = checks.filter(({ verdict }) => verdict !== 'reported');
+  const tested = checks.filter(({ verdict }) => verdict !== 'reported');
   const bad = checks.filter(({ verdict }) => verdict === 'fail');
   if (failure !== undefined) return `✗ ${name.padEnd(15)} could not be measured: ${failure}`;
   if (bad.length > 0) return `✗ ${name.padEnd(15)} ${bad.map(checkLine).join('; ')}`;
-  return judged.length === 0
+  return tested.length === 0
     ? `· ${name.padEnd(15)} reported`
-    : `✓ ${name.padEnd(15)} ${judged.length} ${judged.length === 1 ? 'threshold' : 'thresholds'} kept`;
+    : `✓ ${name.padEnd(15)} ${tested.length} ${tested.length === 1 ? 'threshold' : 'thresholds'} kept`;
 }
 
 const movedLines = (moved: readonly Moved[], compared: boolean): string[] =>

@@ -5,13 +5,13 @@
 import type { Command } from 'commander';
 import { addHelp } from '../startup/help.js';
 import { z } from 'zod';
-import { again } from '../../fields/index.js';
+import { variant } from '../../fields/index.js';
 import { addFields, type Options } from '../options/own.js';
 import * as shared from '../options/shared.js';
 import { whenRun } from '../options/command.js';
 
 const collectOptions = z.strictObject({
-  out: again(shared.out, { otherwise: 'as it was submitted' }),
+  out: variant(shared.out, { otherwise: 'as it was submitted' }),
   overwrite: shared.overwrite,
   timeout: shared.timeout,
   ...shared.access,

@@ -3,15 +3,15 @@ import type { Command } from 'commander';
 import { useEop } from '../options/eop-option.js';
 import { addHelp } from '../startup/help.js';
 import { z } from 'zod';
-import { again } from '../../fields/index.js';
+import { variant } from '../../fields/index.js';
 import { visibilities } from '../../products/index.js';
 import { addFields, type Options } from '../options/own.js';
 import * as shared from '../options/shared.js';
 import { whenRun } from '../options/command.js';
 
 const combineOptions = z.strictObject({
-  out: again(shared.out, { default: 'all.uvh5' }),
-  values: again(visibilities.shape.values, { default: 'means' }),
+  out: variant(shared.out, { default: 'all.uvh5' }),
+  values: variant(visibilities.shape.values, { default: 'means' }),
   overwrite: shared.overwrite,
   ...shared.common,
   eop: shared.eop,

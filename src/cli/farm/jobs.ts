@@ -1,7 +1,7 @@
 /** Options of all submissions to a farm. */
 import { z } from 'zod';
 import type { CommonOptions } from '../options/command.js';
-import { again, field, timeS, whole, withForm, words } from '../../fields/index.js';
+import { variant, field, timeS, whole, withForm, words } from '../../fields/index.js';
 import type { Options } from '../options/own.js';
 import { access, timeout, root } from '../options/shared.js';
 
@@ -50,7 +50,7 @@ export const farmFields = z.strictObject({
       help: 'one job in N is done by two workers, and counts when they agree; a worker that differs is reported',
     },
   ),
-  timeout: again(timeout, { group }),
+  timeout: variant(timeout, { group }),
   ...access,
 });
 export type FarmOptions = Options<typeof farmFields> & CommonOptions;

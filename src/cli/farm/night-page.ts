@@ -5,9 +5,9 @@ import { listenToNight, steerAll, type Access, type Queue } from '../../farm/ind
 import {
   openPage,
   pageAddress,
-  Together,
+  JoinedPage,
   tokenOf,
-  type MachineBook,
+  type JoinedMachine,
   type PlanView,
 } from '../../serve/index.js';
 import { pageLines, tokenIsFor } from '../live/page-lines.js';
@@ -34,10 +34,10 @@ export async function showNight(
   const { pageTokenFile } = options;
   const token = pageTokenFile === undefined ? undefined : await tokenOf(pageTokenFile, 'refuse');
   const stop = stoppable('farm night');
-  const together = new Together({
+  const joined = new JoinedPage({
     night,
     onFrame: (frame) => {
-      page.state.newest = together.newest;
+      page.state.newest = joined.newest;
       page.state.show(frame);
     },
     onChange: ({ machine, what }) => {
@@ -76,7 +76,7 @@ export async function showNight(
       isLive: true,
       folder: '.',
     },
-    joined: together,
+    joined,
     stop: () => undefined,
     say,
   });
@@ -85,18 +85,18 @@ export async function showNight(
   let damaged = '';
   const ears = listenToNight(queue, night, {
     health: (health) => {
-      together.word(health);
+      joined.word(health);
     },
-    book: (book) => {
-      together.booked({
+    machineState: (book) => {
+      joined.stateOf({
         ...book,
         ...(book.plan && { plan: book.plan as unknown as PlanView }),
-      } as MachineBook);
+      } as JoinedMachine);
       page.publish('plan');
     },
     image: (bytes) => {
       try {
-        together.image(bytes);
+        joined.image(bytes);
       } catch (error) {
         if (!(error instanceof CorellaError)) throw error;
         // Logged once, since it repeats every second.

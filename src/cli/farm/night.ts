@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addHelp } from '../startup/help.js';
 import { z } from 'zod';
-import { again, field, inputPath, words } from '../../fields/index.js';
+import { variant, field, inputPath, words } from '../../fields/index.js';
 import { addFields, type Options } from '../options/own.js';
 import { access, common, pageAddress } from '../options/shared.js';
 import { whenRun } from '../options/command.js';
@@ -20,7 +20,7 @@ const nightOptions = z.strictObject({
     otherwise: 'all that are found',
     help: 'machines that must answer',
   }),
-  page: again(pageAddress, { otherwise: 'none' }),
+  page: variant(pageAddress, { otherwise: 'none' }),
   pageTokenFile: field(inputPath, {
     flag: '--page-token-file <path>',
     changes,

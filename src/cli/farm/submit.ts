@@ -16,7 +16,7 @@ import { notOfRecordings, observationOf } from '../options/shorthand.js';
 import { addHelp, type Example } from '../startup/help.js';
 import { farmFields, type FarmOptions } from './jobs.js';
 import { z } from 'zod';
-import { again } from '../../fields/index.js';
+import { variant } from '../../fields/index.js';
 import { addFields, type Options } from '../options/own.js';
 import { backend, common, overwrite } from '../options/shared.js';
 
@@ -33,7 +33,7 @@ interface Shorthand {
   /** Added to the given fields. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** Options of the short help. */
-  readonly usual: readonly string[];
+  readonly commonFlags: readonly string[];
   readonly examples: readonly Example[];
 }
 
@@ -42,7 +42,7 @@ const ofFarm = ['--server', '--root', '--farm', '--job-time', '--backend', '--ov
 
 const shorthands: readonly Shorthand[] = [
   {
-    usual: ['--integration', '--channels', '--telescope', '--flag'],
+    commonFlags: ['--integration', '--channels', '--telescope', '--flag'],
     name: 'correlate',
     description: 'Correlates a recording, spread over workers.',
     product: 'visibilities',
@@ -69,7 +69,7 @@ const shorthands: readonly Shorthand[] = [
     ],
   },
   {
-    usual: ['--channels', '--taps', '--bits'],
+    commonFlags: ['--channels', '--taps', '--bits'],
     name: 'channelise',
     description: 'Channelises a recording, spread over workers.',
     product: 'spectra',
@@ -96,7 +96,7 @@ const shorthands: readonly Shorthand[] = [
     ],
   },
   {
-    usual: ['--gains', '--every', '--field', '--channels', '--flag'],
+    commonFlags: ['--gains', '--every', '--field', '--channels', '--flag'],
     name: 'image',
     description: 'Images a recording directly, one image after the other, spread over workers.',
     product: 'images',
@@ -134,7 +134,7 @@ const shorthands: readonly Shorthand[] = [
 ];
 
 const submitOptions = z.strictObject({
-  backend: again(backend, { default: undefined, otherwise: 'as the file says, else any' }),
+  backend: variant(backend, { default: undefined, otherwise: 'as the file says, else any' }),
   overwrite,
   ...common,
 });
@@ -186,14 +186,14 @@ export function registerSubmit(farm: Command): void {
 }
 
 function registerShorthand(submitting: Command, shorthand: Shorthand): void {
-  const { name, description, product, ending, settings, fields, usual, examples } = shorthand;
+  const { name, description, product, ending, settings, fields, commonFlags, examples } = shorthand;
   const command = submitting
     .command(name)
     .description(description)
     .argument('<recording>', 'voltages or channelised data in any format we read');
   const flags = addFlags(command, settings);
   addFields(addFields(command, z.strictObject(common)), farmFields);
-  addHelp(command, { common: ['--out', ...usual, ...ofFarm], examples });
+  addHelp(command, { common: ['--out', ...commonFlags, ...ofFarm], examples });
   command.action(async (recording: string, options: FarmOptions) => {
     const asked = observationOf(flags, product, { recording, out: namedAfter(recording, ending) });
     const observation = checkObservation({

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addHelp } from '../startup/help.js';
 import { z } from 'zod';
-import { again, field, inputPath, timeS, words } from '../../fields/index.js';
+import { variant, field, inputPath, timeS, words } from '../../fields/index.js';
 import { addFields, type Options } from '../options/own.js';
 import * as shared from '../options/shared.js';
 import { whenRun } from '../options/command.js';
@@ -29,7 +29,7 @@ const workerOptions = z.strictObject({
     changes,
     help: 'do one job of a file that farm submit wrote; no server',
   }),
-  out: again(shared.out, { otherwise: 'of --job where farm collect looks' }),
+  out: variant(shared.out, { otherwise: 'of --job where farm collect looks' }),
   ...shared.access,
   ...shared.computing,
 });

@@ -4,14 +4,14 @@ import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import {
   adoptNight,
-  answerBook,
+  answerState,
   answerSteering,
   connectQueue,
   openServerWarning,
   Proofs,
   publishHealth,
   publishImage,
-  type Book,
+  type MachineState,
   type Health,
 } from '../../farm/index.js';
 import type { Steerable } from '../../serve/index.js';
@@ -46,7 +46,7 @@ export async function joinMachines(
     // All users share the token, so names in commands are not verified.
     run: (command, body, who) => page.command(command, body, `${who} (name not verified)`, 'run'),
   });
-  const book = (): Book => {
+  const machineState = (): MachineState => {
     const plan = page.plan();
     const { minutes } = page.night();
     const steered = page.steered();
@@ -58,7 +58,7 @@ export async function joinMachines(
       ...(steered && { steered }),
     };
   };
-  const close = answerBook(queue, night, book, proofs);
+  const close = answerState(queue, night, machineState, proofs);
   const adoption = adoptNight(queue, night, machine, page, proofs, say);
   page.onPart(machine, (part, start) => {
     if (!page.steered() || adoption.holdsAt(start)) publishImage(queue, night, machine, part);

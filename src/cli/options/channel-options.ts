@@ -22,7 +22,7 @@ const spectraTypes = { 8: 'ci8', 4: 'ci4', float: 'cf32' } as const satisfies Re
 export async function channelSettings(
   options: ChannelOptions,
   recording: Pick<VoltageRecording, 'path' | 'telescope' | keyof VoltageSource>,
-  usual?: SpectraType,
+  defaultType?: SpectraType,
 ): Promise<ChannelSettings> {
   const { filterOf } = await import('../../observation/index.js');
   const { nominalSpectra } = await import('../../stages/index.js');
@@ -41,7 +41,7 @@ export async function channelSettings(
     channels: count,
     ...(await filterOf(options)),
     outputType:
-      options.bits === undefined ? (usual ?? nominalSpectra(recording)) : spectraTypes[options.bits],
+      options.bits === undefined ? (defaultType ?? nominalSpectra(recording)) : spectraTypes[options.bits],
     gain: options.gain,
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { VoltageType } from '../../core/axes.js';
 import {
   aboutField,
-  again,
+  variant,
   field,
   inputPath,
   outputPath,
@@ -111,7 +111,7 @@ export const polarise = field(repeated('NAME:Q:U:V'), {
   default: [],
   help: 'Stokes fractions of a source, −1 to 1; may be repeated',
 });
-export const skyTelescope = again(telescope, { default: 'lwasv' });
+export const skyTelescope = variant(telescope, { default: 'lwasv' });
 export const pageAddress = field(words('PORT or HOST:PORT'), {
   flag: '--page [address]',
   changes,

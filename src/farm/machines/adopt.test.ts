@@ -21,17 +21,17 @@ describe('a machine that joins an observation late', () => {
 
   it('follows the eldest of the others, and says where they differ', () => {
     const said: string[] = [];
-    const book = (machine: string, startedUnixS: number, flagged: number[]) => ({
+    const machineState = (machine: string, startedUnixS: number, flagged: number[]) => ({
       machine,
       startedUnixS,
       minutes: [],
       steered: state(flagged),
     });
     const say = (line: string) => said.push(line);
-    assert.equal(elderOf([book('me', 1, [9])], 'me', say), undefined);
-    assert.deepEqual(elderOf([book('me', 1, [9]), book('b', 3, [4])], 'me', say), state([4]));
+    assert.equal(elderOf([machineState('me', 1, [9])], 'me', say), undefined);
+    assert.deepEqual(elderOf([machineState('me', 1, [9]), machineState('b', 3, [4])], 'me', say), state([4]));
     assert.deepEqual(said, []);
-    assert.deepEqual(elderOf([book('b', 3, [4]), book('a', 2, [5])], 'me', say), state([5]));
+    assert.deepEqual(elderOf([machineState('b', 3, [4]), machineState('a', 2, [5])], 'me', say), state([5]));
     assert.match(said[0], /differ.*a, the eldest/);
   });
 });

@@ -4,11 +4,11 @@
  */
 import { parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { Queue } from '../queue/connect.js';
-import { listenToNight, type Book } from './images.js';
+import { listenToNight, type MachineState } from './images.js';
 import type { Proofs } from './proofs.js';
 
 /** What may have been changed since the start. */
-export type SteeredState = NonNullable<Book['steered']>;
+export type SteeredState = NonNullable<MachineState['steered']>;
 
 interface Adopter {
   /** Undefined while nothing can be steered. */
@@ -33,12 +33,12 @@ const ANSWERS_MS = 800;
 
 /** Of several machines, the one that has run longest; differences between the machines are reported. */
 export function elderOf(
-  books: readonly Book[],
+  machineStates: readonly MachineState[],
   machine: string,
   say: (line: string) => void,
 ): SteeredState | undefined {
-  const others = books
-    .filter((book) => book.machine !== machine && book.steered)
+  const others = machineStates
+    .filter((machineState) => machineState.machine !== machine && machineState.steered)
     .sort((x, y) => x.startedUnixS - y.startedUnixS);
   const kinds = new Set(others.map(({ steered }) => JSON.stringify(steered)));
   if (kinds.size > 1)
@@ -76,10 +76,10 @@ export function adoptNight(
   proofs: Proofs,
   say: (line: string) => void,
 ): Adoption {
-  const books = new Map<string, Book>();
+  const machineStates = new Map<string, MachineState>();
   const ears = listenToNight(queue, observation, {
-    book: (book) => {
-      books.set(book.machine, book);
+    machineState: (machineState) => {
+      machineStates.set(machineState.machine, machineState);
     },
     proofs,
     refused: (other, why) => {
@@ -94,7 +94,7 @@ export function adoptNight(
   const adopt = async (): Promise<void> => {
     ears.ask();
     await new Promise((resolve) => setTimeout(resolve, ANSWERS_MS));
-    const [own, wanted] = [page.steered(), elderOf([...books.values()], machine, say)];
+    const [own, wanted] = [page.steered(), elderOf([...machineStates.values()], machine, say)];
     const commands = own && wanted ? commandsBetween(own, wanted) : [];
     let latest: Instant | undefined;
     for (const [name, body] of commands) {

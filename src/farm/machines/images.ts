@@ -20,7 +20,7 @@ const MOST_PIECES = 1024;
 const imageSubject = (observation: string, machine: string): string =>
   `corella.${subjectWord(observation)}.image.${machine === '*' ? '*' : subjectWord(machine)}`;
 const healthSubject = (observation: string): string => `corella.${subjectWord(observation)}.health.*`;
-const bookSubject = (observation: string): string => `corella.${subjectWord(observation)}.book`;
+const stateSubject = (observation: string): string => `corella.${subjectWord(observation)}.book`;
 
 /** Publishes an image; it is not kept if the server is away. */
 export function publishImage(queue: Queue, observation: string, machine: string, bytes: Uint8Array): void {
@@ -42,7 +42,7 @@ export function publishImage(queue: Queue, observation: string, machine: string,
   }
 }
 
-const bookSchema = z.looseObject({
+const stateSchema = z.looseObject({
   machine: z.string(),
   startedUnixS: z.number(),
   minutes: z.array(minuteSchema),
@@ -53,19 +53,19 @@ const bookSchema = z.looseObject({
     .exactOptional(),
 });
 /** What data a machine has of the observation, and what it makes. */
-export type Book = z.infer<typeof bookSchema>;
+export type MachineState = z.infer<typeof stateSchema>;
 
 /** Answers requests for this machine's state; returns the function that stops it. */
-export function answerBook(
+export function answerState(
   { connection }: Queue,
   observation: string,
-  book: () => Book,
+  machineState: () => MachineState,
   proofs: Proofs,
 ): () => void {
-  const subscription = connection.subscribe(bookSubject(observation), {
+  const subscription = connection.subscribe(stateSubject(observation), {
     callback: (_, message) => {
       if (!message.reply || connection.isClosed()) return;
-      const text = JSON.stringify(book());
+      const text = JSON.stringify(machineState());
       message.respond(text, { headers: proofs.headersFor(message.reply, text) });
     },
   });
@@ -77,7 +77,7 @@ export function answerBook(
 interface MachineListener {
   readonly health?: (health: Health) => void;
   readonly image?: (bytes: Uint8Array) => void;
-  readonly book?: (book: Book) => void;
+  readonly machineState?: (machineState: MachineState) => void;
   /** If given, states from machines with another token are refused: they would steer this machine. */
   readonly proofs?: Proofs;
   readonly refused?: (machine: string, why: string) => void;
@@ -118,7 +118,7 @@ export function listenToNight(
 ): MachineListening {
   const pieces = gathering();
   const inbox = nats().createInbox();
-  const { health, image, book, proofs, refused } = listener;
+  const { health, image, machineState, proofs, refused } = listener;
   const subscriptions = [
     ...(health
       ? [
@@ -130,14 +130,14 @@ export function listenToNight(
           }),
         ]
       : []),
-    ...(book
+    ...(machineState
       ? [
           connection.subscribe(inbox, {
             callback: (_, message) => {
-              const checked = bookSchema.safeParse(jsonOf(message));
+              const checked = stateSchema.safeParse(jsonOf(message));
               if (!checked.success) return;
               const refusal = proofs?.refusal(message);
-              if (refusal === undefined) book(checked.data);
+              if (refusal === undefined) machineState(checked.data);
               else refused?.(checked.data.machine, refusal);
             },
           }),
@@ -149,7 +149,7 @@ export function listenToNight(
   ];
   return {
     ask: () => {
-      if (!connection.isClosed()) connection.publish(bookSubject(observation), '', { reply: inbox });
+      if (!connection.isClosed()) connection.publish(stateSubject(observation), '', { reply: inbox });
     },
     end: () => {
       if (!connection.isClosed()) for (const one of subscriptions) one.unsubscribe();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { headers } from '@nats-io/transport-node';
 import { openBus } from '../testing/bus.js';
-import { answerBook, listenToNight, type Book } from './images.js';
+import { answerState, listenToNight, type MachineState } from './images.js';
 import { Proofs } from './proofs.js';
 import { answerSteering, steerAll } from './steer.js';
 
@@ -110,20 +110,20 @@ describe('steering over NATS', () => {
 describe('the state that a machine sends to another that joins', () => {
   it('is believed with the token alone', async () => {
     const bus = openBus();
-    const book = (machine: string): Book => ({ machine, startedUnixS: 1, minutes: [] });
+    const machineState = (machine: string): MachineState => ({ machine, startedUnixS: 1, minutes: [] });
     const ends = [
-      answerBook(bus.queue, 'observation', () => book('low'), new Proofs(TOKEN)),
-      answerBook(bus.queue, 'observation', () => book('forged'), new Proofs(OTHER)),
+      answerState(bus.queue, 'observation', () => machineState('low'), new Proofs(TOKEN)),
+      answerState(bus.queue, 'observation', () => machineState('forged'), new Proofs(OTHER)),
     ];
     bus.queue.connection.subscribe('corella.observation.book', {
       callback: (_, message) => {
-        message.respond(JSON.stringify(book('plain')));
+        message.respond(JSON.stringify(machineState('plain')));
       },
     });
     const [believed, refused]: [string[], string[]] = [[], []];
     const ears = listenToNight(bus.queue, 'observation', {
       proofs: new Proofs(TOKEN),
-      book: ({ machine }) => believed.push(machine),
+      machineState: ({ machine }) => believed.push(machine),
       refused: (machine) => refused.push(machine),
     });
     ears.ask();

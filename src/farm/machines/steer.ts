@@ -191,7 +191,7 @@ export async function steerAll(
     await abort();
     refuse(
       observation,
-      `nothing was changed; it would hold from ${[...moments].join(' and ')} on different machines`,
+      `nothing was changed; it would take effect at ${[...moments].join(' and ')} on different machines`,
       'start all with products.visibilities.align: utc and the same products.visibilities.integration',
     );
   }

@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { closeTogether, type Closers } from '../../core/closing.js';
+import { closeAll, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { OpenOptions, VoltageRecording } from '../format.js';
@@ -78,7 +78,7 @@ export async function openTartRaw(
       start: tartInstant(file.text('timestamp'), path),
     },
     {
-      file: { ...input, close: closeTogether(file, input) },
+      file: { ...input, close: closeAll(file, input) },
       segments: [{ firstSample: 0, samples: PER_BYTE * bytes, offsetBytes: 0 }],
       tally: emptyTally(),
       read: (_, from, { elements, stride, at, count }) => {

@@ -27,7 +27,7 @@ const stations = ['eda2', 'aavs2', 'aavs3'] as const;
  * the Sun and the Galaxy of their days. The reverse mirrors all of them through the zenith. So V₁₂ is the default and
  * EDA2 the exception, unless the user chooses.
  */
-const usuallyHeld = (name: string): 'V12' | 'V21' => (name.toLowerCase() === 'eda2' ? 'V21' : 'V12');
+const storedByDefault = (name: string): 'V12' | 'V21' => (name.toLowerCase() === 'eda2' ? 'V21' : 'V12');
 
 async function telescopeFor(path: string, options: OpenOptions): Promise<Telescope> {
   if (options.telescope) return options.telescope;
@@ -89,7 +89,7 @@ function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOption
     (_, c) => (channelId + c) * CHANNEL_SPACING_HZ,
   );
 
-  const pair = storedPair ?? usuallyHeld(telescope.name);
+  const pair = storedPair ?? storedByDefault(telescope.name);
   const order = productsHeldAs[pair];
   const sign = pair === 'V21' ? -1 : 1;
   const faults = noFaults();

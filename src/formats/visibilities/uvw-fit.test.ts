@@ -55,7 +55,7 @@ describe('uvw beside places', () => {
   it('show which way they run', () => {
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(1) }), { sign: 1, assumed: [] });
     assert.deepEqual(checkUvw('a file', wide, { ...at, rows: rowsOf(-1) }), { sign: -1, assumed: [] });
-    const checked = checkUvw('a file', wide, { ...at, rows: rowsOf(-1), usual: 1 });
+    const checked = checkUvw('a file', wide, { ...at, rows: rowsOf(-1), definedSign: 1 });
     assert.match(String(checked.assumed), /have the opposite sign of its format's definition/);
   });
 

@@ -131,7 +131,7 @@ export function checkUvw(
   places: Places,
   of: Stopped & {
     readonly rows: readonly UvwRow[];
-    readonly usual?: 1;
+    readonly definedSign?: 1;
     readonly uvw?: 'file' | undefined;
     /** The caller's treatment of w that were never set; the default, `kept`, gives a warning. */
     readonly flat?: 'kept' | 'computed';
@@ -170,7 +170,7 @@ export function checkUvw(
         : [
             `uvw of ${apart} of ${pairs} pairs contradict the positions of their antennas: an antenna's position may be wrong`,
           ]),
-      ...(sign === of.usual || of.usual === undefined
+      ...(sign === of.definedSign || of.definedSign === undefined
         ? []
         : [
             "its uvw have the opposite sign of its format's definition, by its antennas' positions: images around other centres than its own may be wrong",

@@ -11,7 +11,7 @@
 namespace corella {
 namespace {
 
-/** judgement.ts */
+/** decision.ts */
 enum : uint8_t { ABOVE = 1, BELOW = 2, SIDES = 3, WIDER = 4, KEPT = 8, UNTESTED = 16 };
 enum : uint8_t { BURST = 1, OVERLOAD = 2 };
 /** decide.ts */
@@ -195,14 +195,14 @@ class Decision {
   void findUsual() {
     if (given.overInputs || given.channels - given.realChannels < LEAST_CHANNELS) return;
     std::vector<double> means, scatter;
-    std::vector<int64_t> usual;
+    std::vector<int64_t> complexRows;
     for (int64_t row = 0; row < rows; row++)
-      if (good[row] > 0 && row % given.channels >= given.realChannels) usual.push_back(row);
-    usesMeans = static_cast<int64_t>(usual.size()) >= LEAST_ROWS;
+      if (good[row] > 0 && row % given.channels >= given.realChannels) complexRows.push_back(row);
+    usesMeans = static_cast<int64_t>(complexRows.size()) >= LEAST_ROWS;
     if (!usesMeans) return;
-    for (const int64_t row : usual) means.push_back(total[row] / good[row]);
+    for (const int64_t row : complexRows) means.push_back(total[row] / good[row]);
     bias = std::min(LEAST_OFFSET, median(means));
-    for (const int64_t row : usual)
+    for (const int64_t row : complexRows)
       scatter.push_back((std::abs(total[row] / good[row] - bias) * std::sqrt(good[row])) / given.sigma);
     const double spread = MAD_TO_SIGMA * median(scatter);
     inflation = std::max(1.0, spread * spread);

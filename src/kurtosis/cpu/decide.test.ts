@@ -5,7 +5,7 @@ import { openCpu } from '../../backend/cpu/cpu.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { randomStream } from '../../core/random.js';
 import { decide } from '../decide.js';
-import { BURST, OVERLOAD } from '../judgement.js';
+import { BURST, OVERLOAD } from '../decision.js';
 import { planKurtosis, type KurtosisOptions } from '../plan.js';
 import { LimitTables } from '../tables.js';
 import { nativeDecide } from './decide.js';

@@ -4,7 +4,7 @@ import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { nothingToClose } from '../../core/closing.js';
 import type { PowerEngine } from '../flagger.js';
-import { packedBoxes } from '../judgement.js';
+import { packedBoxes } from '../decision.js';
 import type { KurtosisPlan } from '../plan.js';
 
 /** Blocks whose sums may exist at once: two that are to be tested, and one that is being made. */

@@ -112,7 +112,7 @@ function onCard(): void {
       await channels.close();
     });
 
-    it(`${type}: three blocks begun at once are judged as one after the other`, async () => {
+    it(`${type}: three blocks begun at once are decided as one after the other`, async () => {
       const random = randomStream(13, type);
       const gap: SpectraGap = {
         firstChannel: 1,
@@ -141,23 +141,23 @@ function onCard(): void {
       const wanted = [];
       for (const block of blocks)
         wanted.push({
-          judgement: await flagger.run(block),
+          decision: await flagger.run(block),
           gaps: block.gaps,
           spectra: await block.read(),
         });
       await write();
-      const judgements = [];
+      const decisions = [];
       for (const [n, block] of blocks.entries()) {
         flagger.begin(block);
-        if (n >= 2) judgements.push(await flagger.finish());
+        if (n >= 2) decisions.push(await flagger.finish());
       }
-      for (let n = 0; n < 2; n++) judgements.push(await flagger.finish());
+      for (let n = 0; n < 2; n++) decisions.push(await flagger.finish());
       for (const [n, block] of blocks.entries()) {
-        assert.deepEqual(judgements[n], wanted[n].judgement, `block ${n}`);
+        assert.deepEqual(decisions[n], wanted[n].decision, `block ${n}`);
         assert.deepEqual(block.gaps, wanted[n].gaps);
         assert.deepEqual(await block.read(), wanted[n].spectra);
       }
-      assert.ok(judgements[0].boxes.length > 0);
+      assert.ok(decisions[0].boxes.length > 0);
       await flagger.close();
       for (const block of blocks) await block.close();
     });

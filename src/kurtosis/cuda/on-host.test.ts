@@ -7,7 +7,7 @@ import { cellsOfSpectra, plainSums } from '../../backend/cuda/testing/power-sums
 import { closingAfter } from '../../core/closing.js';
 import { zeroGaps } from '../../core/gaps.js';
 import { randomStream } from '../../core/random.js';
-import { packedBoxes } from '../judgement.js';
+import { packedBoxes } from '../decision.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { allKinds, noisySpectra } from '../samples.testing.js';
 import { areWholeCells, cellsLaunch, planPowerSums, sumsLaunch, zerosLaunch } from './plan.js';

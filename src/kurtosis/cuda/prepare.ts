@@ -10,10 +10,10 @@ import { refuse } from '../../core/errors.js';
 import type { PowerEngine } from '../flagger.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
 import { areWholeCells, cellsLaunch, EAGER_POLLS, planPowerSums, sumsLaunch, zerosLaunch } from './plan.js';
-import { Room } from './rooms.js';
+import { SumBuffers } from './sum-buffers.js';
 import type { Kernel } from '../../backend/cuda/kernels.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import { BOX_NUMBERS, packedBoxes } from '../judgement.js';
+import { BOX_NUMBERS, packedBoxes } from '../decision.js';
 
 /** Kernels count windows of inputs and channels by 32 bits. */
 const MOST_CELLS = 2 ** 31;
@@ -22,11 +22,11 @@ const MOST_CELLS = 2 ** 31;
 async function prepareSums(
   plan: KurtosisPlan,
   { shop }: CudaBackend,
-): Promise<(block: CudaSpectraBlock, edges: Int32Array, room: Room, stream: Stream) => void> {
+): Promise<(block: CudaSpectraBlock, edges: Int32Array, buffers: SumBuffers, stream: Stream) => void> {
   const { channels, inputs } = plan;
   const rows = channels * inputs;
   const { sumPowers, sumCells } = await shop.prepare(planPowerSums(plan));
-  return (block, edges, room, stream) => {
+  return (block, edges, buffers, stream) => {
     const windows = edges.length - 1;
     if (windows * rows >= MOST_CELLS)
       refuse(
@@ -34,8 +34,8 @@ async function prepareSums(
         `a card cannot sum ${windows} windows of ${rows} rows at once`,
         'take shorter blocks',
       );
-    room.reserve(windows);
-    const onCard = room.send(edges, stream);
+    buffers.reserve(windows);
+    const onCard = buffers.send(edges, stream);
     const { powers, powersBuffer } = block;
     block.reading(stream);
     if (powers && powersBuffer && areWholeCells(edges, block.samples, powers)) {
@@ -49,11 +49,11 @@ async function prepareSums(
         inputs,
         block.pointer,
         block.pitchBytes,
-        room.sums,
+        buffers.sums,
       ]);
       sumCells.launch(cellsLaunch(plan, windows), stream);
     } else {
-      sumPowers.set([block.pointer, block.pitchBytes, onCard, windows, rows, room.sums]);
+      sumPowers.set([block.pointer, block.pitchBytes, onCard, windows, rows, buffers.sums]);
       sumPowers.launch(sumsLaunch(plan, windows), stream);
     }
     block.doneReading(stream);
@@ -68,7 +68,7 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
     const queueSums = await prepareSums(plan, backend);
     const { zeroBoxes } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
-    const rooms = Array.from({ length: blocks }, () => new Room(plan, session, closers));
+    const allBuffers = Array.from({ length: blocks }, () => new SumBuffers(plan, session, closers));
     const zeros = new Zeros(zeroBoxes, session, zero, closers);
     let begun = 0;
     /** The latest sums that were waited for. */
@@ -79,16 +79,16 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend, blocks = 1)
         // Everything is allocated with the first block: later ones of its capacity allocate nothing.
         if (begun === 0) {
           const windows = windowEdges(plan, given.shape.capacity).length - 1;
-          for (const one of rooms) one.reserve(windows);
+          for (const one of allBuffers) one.reserve(windows);
         }
-        const room = rooms[begun++ % blocks];
-        queueSums(cudaSpectra('kurtosis', given), edges, room, beside);
+        const buffers = allBuffers[begun++ % blocks];
+        queueSums(cudaSpectra('kurtosis', given), edges, buffers, beside);
         computed.record(beside);
         computed.holdBack(download);
-        const sums = room.bringDown(edges.length - 1, download);
+        const sums = buffers.bringDown(edges.length - 1, download);
         return async () => {
           // In order: polling for the latest block first would exhaust its polls and sleep.
-          landed = landed.then(() => room.landed.passed(EAGER_POLLS));
+          landed = landed.then(() => buffers.landed.passed(EAGER_POLLS));
           await landed;
           return sums;
         };

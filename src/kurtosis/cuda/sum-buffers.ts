@@ -12,7 +12,7 @@ import { areSameEdges } from '../../core/windows.js';
 import type { KurtosisPlan } from '../plan.js';
 import { sumsBytes } from './plan.js';
 
-export class Room {
+export class SumBuffers {
   readonly landed: CudaEvent;
   private memory: { readonly sums: Both; readonly edges: Both } | undefined;
   private sent: Int32Array | undefined;

@@ -69,8 +69,8 @@ class Gains extends View {
         <button>Load</button>
       </form>
       <p class="dim">
-        Every change holds from the start of the next integration; the answer names its tick. Files keep the
-        data as they came: gains are for images.
+        Every change takes effect at the start of the next integration; the answer names its tick. Files keep
+        the data as they came: gains are for images.
       </p>
     </div>`;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Judgement, KurtosisTally, planKurtosis } from '../../kurtosis/index.js';
+import { Decision, KurtosisTally, planKurtosis } from '../../kurtosis/index.js';
 import { messagesIn } from '../../messages/index.js';
 import { runInterference, type FlaggedSpectra } from './kurtosis.js';
 
@@ -21,7 +21,7 @@ describe('what is flagged in a run', () => {
       [0, 2, 0, 0],
     ]) {
       const tally = new KurtosisTally(plan);
-      tally.add(new Judgement(plan, edges, Uint8Array.from(codes), new Uint8Array(4), undefined), 0);
+      tally.add(new Decision(plan, edges, Uint8Array.from(codes), new Uint8Array(4), undefined), 0);
       epochs.push({ plan, account: tally.account() });
     }
     const { lines, facts } = runInterference(epochs, 1e3);

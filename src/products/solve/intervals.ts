@@ -56,7 +56,7 @@ export async function solveInterval(
 }
 
 /** Each separately: gains for a sky that the model does not explain are not kept, unless accepted. */
-export function judge(one: SolvedInterval, channelWidthHz: number, accept: boolean): TestedInterval {
+export function testInterval(one: SolvedInterval, channelWidthHz: number, accept: boolean): TestedInterval {
   const check = checkModel(one.integration, one.calibration, one.plan, channelWidthHz);
   const isLeftOut = !accept && check.unexplained > MOST_UNEXPLAINED;
   return {
@@ -96,10 +96,10 @@ export const withoutData = <One extends SolvedInterval>(one: One): One => ({
 });
 
 /** The solution that the model explains least; if that is unknown, the one with the largest residual. */
-export function worstOf(judged: readonly TestedInterval[]): TestedInterval {
-  const known = judged.filter(({ check }) => !Number.isNaN(check.unexplained));
+export function worstOf(tested: readonly TestedInterval[]): TestedInterval {
+  const known = tested.filter(({ check }) => !Number.isNaN(check.unexplained));
   const by = ({ check }: TestedInterval): number => (known.length > 0 ? check.unexplained : check.left);
-  return (known.length > 0 ? known : judged).reduce((worst, one) => (by(one) > by(worst) ? one : worst));
+  return (known.length > 0 ? known : tested).reduce((worst, one) => (by(one) > by(worst) ? one : worst));
 }
 
 const without = (integration: Integration, odd: readonly OutlierInput[]): Integration => {
@@ -132,8 +132,8 @@ function refuseAllOutliers(
 }
 
 /** The solution that the model explains best. */
-export const bestOf = (judged: readonly TestedInterval[]): TestedInterval =>
-  judged.reduce((best, one) => (one.check.unexplained < best.check.unexplained ? one : best));
+export const bestOf = (tested: readonly TestedInterval[]): TestedInterval =>
+  tested.reduce((best, one) => (one.check.unexplained < best.check.unexplained ? one : best));
 
 /** Sources in the model at any time, each as it first occurred. */
 export const allSources = (intervals: readonly SolvedInterval[]): readonly SourceUp[] =>

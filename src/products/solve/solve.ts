@@ -40,7 +40,7 @@ import {
   allSources,
   bestOf,
   isWhole,
-  judge,
+  testInterval,
   outlierInputsOf,
   solveInterval,
   withoutData,
@@ -168,7 +168,7 @@ export class GainsSolver {
   private readonly sums: SolutionSums;
   private solver: Solver | undefined;
   private chosen: SolutionSum | undefined;
-  private readonly judged: TestedInterval[] = [];
+  private readonly tested: TestedInterval[] = [];
   /** One solution in this many keeps its data. */
   private step = 1;
 
@@ -187,7 +187,7 @@ export class GainsSolver {
 
   /** Number of solutions. */
   get count(): number {
-    return this.judged.length;
+    return this.tested.length;
   }
 
   /** Its arrays may be reused afterwards. */
@@ -203,9 +203,9 @@ export class GainsSolver {
   /** Gains of all solutions so far. */
   finish(): SolvedGains {
     const { plan, chosen } = this;
-    if (!chosen || this.judged.length === 0) refuse('gains', 'nothing was solved', 'use other data');
+    if (!chosen || this.tested.length === 0) refuse('gains', 'nothing was solved', 'use other data');
     const { integration, first, used } = chosen;
-    return gainsOf(plan, this.judged, {
+    return gainsOf(plan, this.tested, {
       chosen: { integration, first, used, inFile: this.sums.seen },
       empty: this.sums.empty,
     });
@@ -217,13 +217,13 @@ export class GainsSolver {
 
   /** The search for other sources uses a few solutions over the observation; a shape over the band uses all. */
   private keep(solution: TestedInterval): void {
-    const number = this.judged.push(solution) - 1;
+    const number = this.tested.push(solution) - 1;
     if (this.plan.asked.over !== 'channel') return;
-    if (number % this.step !== 0) this.judged[number] = withoutData(solution);
+    if (number % this.step !== 0) this.tested[number] = withoutData(solution);
     else if (number / this.step >= MOST_WHOLE) {
       this.step *= 2;
-      for (const [k, one] of this.judged.entries())
-        if (k % this.step !== 0 && isWhole(one)) this.judged[k] = withoutData(one);
+      for (const [k, one] of this.tested.entries())
+        if (k % this.step !== 0 && isWhole(one)) this.tested[k] = withoutData(one);
     }
   }
 
@@ -244,7 +244,7 @@ export class GainsSolver {
         return refuse(`${error.where}, from ${formatInstant(integration.start)}`, error.what, error.fix);
       });
       if (!interval) continue;
-      const solution = judge(interval, header.channelWidthHz, asked['accept-model']);
+      const solution = testInterval(interval, header.channelWidthHz, asked['accept-model']);
       this.keep(solution);
       made.push({ solution, alone: () => finished([solution], [solution.calibration], this.plan)[0], until });
     }
@@ -255,19 +255,19 @@ export class GainsSolver {
 /** Solutions of all times relative to one reference, and all facts about them. */
 function gainsOf(
   plan: GainsPlan,
-  judged: readonly TestedInterval[],
+  tested: readonly TestedInterval[],
   { chosen, empty }: { readonly chosen: ChosenIntegration; readonly empty: number },
 ): SolvedGains {
   const { asked, header, crossHand } = plan;
-  refuseNoneConverged(judged, asked.iterations ?? asked['most-iterations']);
-  const kept = judged.filter((one) => !one.isLeftOut);
-  if (kept.length === 0) refuseWrongModel(bestOf(judged).check, judged.length, asked);
+  refuseNoneConverged(tested, asked.iterations ?? asked['most-iterations']);
+  const kept = tested.filter((one) => !one.isLeftOut);
+  if (kept.length === 0) refuseWrongModel(bestOf(tested).check, tested.length, asked);
   const sources = allSources(kept);
   const found = kept.map(({ calibration }) => calibration);
   if (found[0].leakage) refuseOpenFrame(crossHand, found);
   else refuseNoCrossHand(crossHand, found, sources, header.feeds);
-  const referred = toOneReference(judged.map(({ calibration }) => calibration));
-  const times = finished(judged, referred.solutions, plan);
+  const referred = toOneReference(tested.map(({ calibration }) => calibration));
+  const times = finished(tested, referred.solutions, plan);
   const good = times.filter((one) => !one.isLeftOut);
   const misfit = misfitOf(asked.over, good, asked['accept-model'] ? 'accept' : 'refuse');
   const first = good.find((one) => one.calibration.solved.includes(1)) ?? good[0];
@@ -343,11 +343,11 @@ const prepareSolver = (
 
 /** Relative to one reference, without outlier gains, with the X–Y phase, and in the requested shape. */
 function finished(
-  judged: readonly TestedInterval[],
+  tested: readonly TestedInterval[],
   referred: readonly CrossHanded[],
   { asked, header: { frequenciesHz, channelWidthHz }, afterwards }: GainsPlan,
 ): readonly SolvedTime[] {
-  const clean = judged.map((one, k) => {
+  const clean = tested.map((one, k) => {
     const strange: OutlierGains =
       asked.odd === 0
         ? { channels: [], gains: [] }

@@ -52,8 +52,8 @@ export const imagesFigure: Figure = {
     return {
       checks: [
         reported('width of the beam', sky.beamPixels, 'pixels'),
-        ...judge('from visibilities', sky, visibilities, 'leave-out'),
-        ...judge('directly', sky, direct, 'include'),
+        ...checksOf('from visibilities', sky, visibilities, 'leave-out'),
+        ...checksOf('directly', sky, direct, 'include'),
         ...(await wideChecks(rig)),
       ],
     };
@@ -174,7 +174,7 @@ function exact(sky: Sky, c: number, l: number, m: number, autos: 'include' | 'le
   );
 }
 
-function judge(method: string, sky: Sky, image: ImageCPML, autos: 'include' | 'leave-out'): Check[] {
+function checksOf(method: string, sky: Sky, image: ImageCPML, autos: 'include' | 'leave-out'): Check[] {
   const { plan, directions, beamPixels } = sky;
   let [offBeams, offFlux, offSum] = [0, 0, 0];
   for (let c = 0; c < places.length; c++) {

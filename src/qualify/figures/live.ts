@@ -51,18 +51,18 @@ export const liveFigure: Figure = {
     const checks: Check[] = [reported('packets on their way', sent.sent)];
     // The ring in C++, if it is built, and the reference in TypeScript.
     for (const by of ['auto', 'typescript'] as const)
-      checks.push(...judge(by, batch, await received(rig, by, path, plan, first.epoch)));
+      checks.push(...checksOf(by, batch, await received(rig, by, path, plan, first.epoch)));
     return { checks };
   },
 };
 
-function judge(by: Ring, batch: readonly Integration[], { integrations, account }: Received): Check[] {
+function checksOf(by: Ring, batch: readonly Integration[], { integrations, account }: Received): Check[] {
   const [ours, theirs] = [integrations.at(0), batch.at(0)];
   if (!ours || !theirs) throw new Error('no integration came out');
   const same = theirs.visibilities.filter((value, n) => Object.is(value, ours.visibilities[n])).length;
   const counted = theirs.counts.filter((value, n) => value === ours.counts[n]).length;
   const outcomes = Object.values(account.outcomes).reduce((sum, count) => sum + count, 0);
-  const name = by === 'auto' ? 'the usual ring' : 'the ring in TypeScript';
+  const name = by === 'auto' ? 'the default ring' : 'the ring in TypeScript';
   return [
     all(`${name}: sums bit for bit`, same, theirs.visibilities.length),
     all(`${name}: weights`, counted, theirs.counts.length),

@@ -35,7 +35,7 @@ async function complexTones({ backend, quick }: Rig): Promise<Check[]> {
     ),
     samples,
   );
-  return judge(
+  return checksOf(
     `complex, ${channels} channels`,
     made,
     offsetsHz.map((hz) => CENTRE_HZ + hz),
@@ -53,14 +53,18 @@ async function realTones({ backend, quick }: Rig): Promise<Check[]> {
     cosines(cycles, samples),
     samples,
   );
-  return judge(
+  return checksOf(
     `real, ${channels} channels`,
     made,
     cycles.map((perSample) => CENTRE_HZ - RATE_HZ / 4 + perSample * RATE_HZ),
   );
 }
 
-function judge(kind: string, { plan, spectra, samples }: Channelised, tonesHz: readonly number[]): Check[] {
+function checksOf(
+  kind: string,
+  { plan, spectra, samples }: Channelised,
+  tonesHz: readonly number[],
+): Check[] {
   const { channels, inputs } = plan;
   const power = (c: number, a: number): number => {
     let sum = 0;

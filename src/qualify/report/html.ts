@@ -36,16 +36,16 @@ ${parts.join('\n')}
 }
 
 function summaryRow({ name, title, checks, failure }: QualifiedFigure): string {
-  const judged = checks.filter(({ verdict }) => verdict !== 'reported');
-  const passed = judged.filter(({ verdict }) => verdict === 'pass').length;
-  const isGood = failure === undefined && passed === judged.length;
+  const tested = checks.filter(({ verdict }) => verdict !== 'reported');
+  const passed = tested.filter(({ verdict }) => verdict === 'pass').length;
+  const isGood = failure === undefined && passed === tested.length;
   const words =
     failure === undefined
-      ? judged.length === 0
+      ? tested.length === 0
         ? 'reported'
-        : `${passed} of ${judged.length}`
+        : `${passed} of ${tested.length}`
       : 'not measured';
-  return `<tr><td><a href="#${name}">${escaped(title)}</a></td><td>${words}</td><td class="${isGood ? 'pass' : 'fail'}">${isGood ? (judged.length === 0 ? '' : '✓ pass') : '✗ missed'}</td></tr>`;
+  return `<tr><td><a href="#${name}">${escaped(title)}</a></td><td>${words}</td><td class="${isGood ? 'pass' : 'fail'}">${isGood ? (tested.length === 0 ? '' : '✓ pass') : '✗ missed'}</td></tr>`;
 }
 
 async function figureHtml(figure: QualifiedFigure): Promise<string> {

@@ -6,7 +6,7 @@ import type { Frame } from '../image-history.js';
 import type { MachineWord, MinuteView, SkyHead } from '../messages.js';
 import { handSums, stokesPlane, type HandSums } from '../planes.js';
 import { Combiner } from './combine.js';
-import { MachinesBook, type Changed } from './machines-book.js';
+import { MachineStates, type Changed } from './machine-states.js';
 import { decodePart, encodePart, isShared } from './part.js';
 
 const PIXELS = 8;
@@ -168,18 +168,18 @@ const word = (
 describe('the machines of an observation', () => {
   it('have gone when they are silent, and come back', () => {
     const said: Changed[] = [];
-    const book = new MachinesBook(0, (changed) => said.push(changed));
-    assert.equal(book.hear(word('low', 100, 90, []), 100), true);
-    assert.equal(book.hear(word('low', 101, 90, []), 101), false);
-    book.tick(104);
-    assert.deepEqual(book.there, ['low']);
-    book.tick(105);
-    assert.deepEqual([book.there, book.names], [[], ['low']]);
-    const [row] = book.rows(110, () => undefined);
+    const states = new MachineStates(0, (changed) => said.push(changed));
+    assert.equal(states.receive(word('low', 100, 90, []), 100), true);
+    assert.equal(states.receive(word('low', 101, 90, []), 101), false);
+    states.tick(104);
+    assert.deepEqual(states.there, ['low']);
+    states.tick(105);
+    assert.deepEqual([states.there, states.names], [[], ['low']]);
+    const [row] = states.rows(110, () => undefined);
     assert.deepEqual([row.awaySinceUnixS, row.silentS, row.returns], [101, 9, 0]);
-    assert.match(book.faults(110, () => undefined)[0].what, /no word from it for 9/);
-    assert.equal(book.hear(word('low', 130, 128, []), 130), true);
-    assert.deepEqual([book.there, book.rows(130, () => undefined)[0].returns], [['low'], 1]);
+    assert.match(states.faults(110, () => undefined)[0].what, /no word from it for 9/);
+    assert.equal(states.receive(word('low', 130, 128, []), 130), true);
+    assert.deepEqual([states.there, states.rows(130, () => undefined)[0].returns], [['low'], 1]);
     assert.deepEqual(
       said.map(({ what }) => what.split(':')[0]),
       ['is there', 'has gone', 'is back, started again'],
@@ -187,12 +187,12 @@ describe('the machines of an observation', () => {
   });
 
   it('know which minutes one lacks, over all of its lives', () => {
-    const book = new MachinesBook(0);
+    const states = new MachineStates(0);
     // low has minutes 1 to 5; high died 20 s into minute 2 and came back 10 s before the end of minute 4.
-    book.hear(word('low', 400, 1, [1, 2, 3, 4, 5].map((n) => minute(n, 60))), 400); // prettier-ignore
-    book.hear(word('high', 140, 1, [minute(1, 60), minute(2, 20)]), 140);
-    book.hear(word('high', 400, 290, [minute(4, 10), minute(5, 60, 50)]), 400);
-    const { minutes, machines = [] } = book.observation();
+    states.receive(word('low', 400, 1, [1, 2, 3, 4, 5].map((n) => minute(n, 60))), 400); // prettier-ignore
+    states.receive(word('high', 140, 1, [minute(1, 60), minute(2, 20)]), 140);
+    states.receive(word('high', 400, 290, [minute(4, 10), minute(5, 60, 50)]), 400);
+    const { minutes, machines = [] } = states.observation();
     const [low, high] = machines;
     assert.deepEqual(low.missing, []);
     assert.deepEqual(high.missing, [{ fromMinute: 2, endMinute: 5, seconds: 40 + 60 + 50 }]);
@@ -205,31 +205,31 @@ describe('the machines of an observation', () => {
       [[1, 100], [2, 66.67], [3, 50], [4, 58.33], [5, 75]], // prettier-ignore
     );
     // With three times the channels its gaps weigh three times as much.
-    book.hasChannels('high', 3);
-    assert.equal(book.observation().minutes[2].presentPercent, 25);
+    states.hasChannels('high', 3);
+    assert.equal(states.observation().minutes[2].presentPercent, 25);
   });
 
   it('have of a minute what all of their lives had', () => {
-    const book = new MachinesBook(0);
-    book.hear(word('low', 400, 1, [minute(2, 60)]), 400);
-    book.hear(word('high', 140, 1, [minute(2, 20)]), 140);
-    book.hear(word('high', 400, 165, [minute(2, 15, 50)]), 400);
-    const [, high] = book.observation().machines ?? [];
+    const states = new MachineStates(0);
+    states.receive(word('low', 400, 1, [minute(2, 60)]), 400);
+    states.receive(word('high', 140, 1, [minute(2, 20)]), 140);
+    states.receive(word('high', 400, 165, [minute(2, 15, 50)]), 400);
+    const [, high] = states.observation().machines ?? [];
     assert.deepEqual(high.missing, [{ fromMinute: 2, endMinute: 3, seconds: 25 }]);
     // (20·100 + 15·50) of 60·100
     assert.equal(high.minutes[0].presentPercent, 45.83);
   });
 
   it('count no loss for a minute that is not over, nor for packets that no machine has', () => {
-    const book = new MachinesBook(0);
-    const missing = () => book.observation().machines?.[1].missing;
-    book.hear(word('low', 185, 1, [minute(1, 60), minute(2, 60), minute(3, 5)]), 185);
-    book.hear(word('high', 183, 1, [minute(1, 60), minute(2, 58)]), 183);
+    const states = new MachineStates(0);
+    const missing = () => states.observation().machines?.[1].missing;
+    states.receive(word('low', 185, 1, [minute(1, 60), minute(2, 60), minute(3, 5)]), 185);
+    states.receive(word('high', 183, 1, [minute(1, 60), minute(2, 58)]), 183);
     assert.deepEqual(missing(), []);
     // Integrations of a second: at 186 all machines have sent minute 2.
-    book.hear(word('low', 186, 1, [minute(2, 60), minute(3, 6)]), 186);
+    states.receive(word('low', 186, 1, [minute(2, 60), minute(3, 6)]), 186);
     assert.deepEqual(missing(), [{ fromMinute: 2, endMinute: 3, seconds: 2 }]);
-    book.hear(word('low', 187, 1, [minute(3, 7)]), 187);
+    states.receive(word('low', 187, 1, [minute(3, 7)]), 187);
     assert.deepEqual(missing(), [{ fromMinute: 2, endMinute: 4, seconds: 9 }]);
   });
 });

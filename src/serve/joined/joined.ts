@@ -6,7 +6,7 @@ import type { CommandName } from '../commands.js';
 import type { Frame } from '../image-history.js';
 import type { MachineRow, MachineWord, ObservationView, PlanView, Status } from '../messages.js';
 import { Combiner } from './combine.js';
-import { MachinesBook, type Changed } from './machines-book.js';
+import { MachineStates, type Changed } from './machine-states.js';
 import { decodePart } from './part.js';
 
 /** What a page shows instead of its own run. */
@@ -25,7 +25,7 @@ export interface Joined {
   tick(): void;
 }
 
-interface TogetherSettings {
+interface JoinedSettings {
   readonly night: string;
   readonly onFrame: (frame: Frame) => void;
   readonly onChange: (changed: Changed) => void;
@@ -41,7 +41,7 @@ interface TogetherSettings {
 }
 
 /** A machine's answer when asked for its state. */
-export interface MachineBook {
+export interface JoinedMachine {
   readonly machine: string;
   readonly startedUnixS: number;
   readonly minutes: ObservationView['minutes'];
@@ -50,30 +50,30 @@ export interface MachineBook {
 
 const nowS = (): number => Date.now() / 1000;
 
-export class Together implements Joined {
-  private readonly book: MachinesBook;
+export class JoinedPage implements Joined {
+  private readonly states: MachineStates;
   private readonly combiner: Combiner;
   private readonly plans = new Map<string, PlanView>();
 
-  constructor(private readonly settings: TogetherSettings) {
-    this.book = new MachinesBook(nowS(), settings.onChange);
+  constructor(private readonly settings: JoinedSettings) {
+    this.states = new MachineStates(nowS(), settings.onChange);
     this.combiner = new Combiner(
-      { expected: () => this.book.there, known: () => this.book.names },
+      { expected: () => this.states.there, known: () => this.states.names },
       settings.onFrame,
     );
   }
 
   /** A machine's message of the current second. */
   word(word: MachineWord): void {
-    if (this.book.hear(word, nowS()) || !this.plans.has(word.machine)) this.settings.onNew(word.machine);
+    if (this.states.receive(word, nowS()) || !this.plans.has(word.machine)) this.settings.onNew(word.machine);
   }
 
   /** A machine's answer with its state. */
-  booked({ machine, startedUnixS, minutes, plan }: MachineBook): void {
-    this.book.keep(machine, startedUnixS, minutes);
+  stateOf({ machine, startedUnixS, minutes, plan }: JoinedMachine): void {
+    this.states.keep(machine, startedUnixS, minutes);
     if (!plan) return;
     this.plans.set(machine, plan);
-    this.book.hasChannels(machine, plan.frequenciesHz.length);
+    this.states.hasChannels(machine, plan.frequenciesHz.length);
   }
 
   /** Adds a part of an image; refuses invalid ones. */
@@ -82,20 +82,20 @@ export class Together implements Joined {
   }
 
   tick(): void {
-    this.book.tick(nowS());
+    this.states.tick(nowS());
     this.combiner.tick(nowS());
   }
 
   machines(): readonly MachineRow[] {
-    return this.book.rows(nowS(), this.combiner.troubleOf);
+    return this.states.rows(nowS(), this.combiner.troubleOf);
   }
 
   faults(): readonly Fault[] {
-    return this.book.faults(nowS(), this.combiner.troubleOf);
+    return this.states.faults(nowS(), this.combiner.troubleOf);
   }
 
   observation(): ObservationView {
-    return this.book.observation();
+    return this.states.observation();
   }
 
   /** The channels of all machines, in order; for differing values, those of the first. */
@@ -176,9 +176,9 @@ export class Together implements Joined {
     body: unknown,
     who: string,
   ): Promise<{ readonly from: string; readonly fromTick: string; readonly what: string }> {
-    const machines = this.book.there;
+    const machines = this.states.there;
     const done = await this.settings.steer(name, body, who, machines);
-    const gone = this.book.names.filter((one) => !machines.includes(one));
+    const gone = this.states.names.filter((one) => !machines.includes(one));
     const what =
       `${name} ${JSON.stringify(body)} on ${machines.join(', ')}` +
       (gone.length > 0

@@ -26,7 +26,7 @@ export interface Changed {
   readonly what: string;
 }
 
-export class MachinesBook {
+export class MachineStates {
   private readonly known = new Map<string, Known>();
   private newestUnixS = 0;
 
@@ -36,7 +36,7 @@ export class MachinesBook {
   ) {}
 
   /** Processes a machine's message; returns whether its process is new. */
-  hear(word: MachineWord, unixS: number): boolean {
+  receive(word: MachineWord, unixS: number): boolean {
     const { machine, startedUnixS, newestSample } = word;
     const known = this.known.get(machine);
     const isNew = known?.lives.has(startedUnixS) !== true;

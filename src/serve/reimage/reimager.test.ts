@@ -62,7 +62,7 @@ interface Head {
   readonly shape: readonly number[];
 }
 /** A refusal has no values, only its text. */
-async function again(query: string): Promise<{ head?: Head; values: Float32Array; why: string }> {
+async function imagedAgain(query: string): Promise<{ head?: Head; values: Float32Array; why: string }> {
   const response = await fetch(`${page.url}api/v1/images/again?${query}`);
   if (!response.ok) return { values: new Float32Array(), why: await response.text() };
   const bytes = await response.arrayBuffer();
@@ -71,10 +71,10 @@ async function again(query: string): Promise<{ head?: Head; values: Float32Array
   return { head, values: new Float32Array(bytes, 8 + 8 * Math.ceil(length / 8)), why: '' };
 }
 const made = async (query: string): Promise<{ head: Head; values: Float32Array }> => {
-  const asked = again(query);
+  const asked = imagedAgain(query);
   // Not before the chain has finished an integration.
   for (let isMade = false; !isMade;) {
-    await page.again.work();
+    await page.reImager.work();
     isMade = await Promise.race([
       asked.then(() => true),
       new Promise<boolean>((resolve) => setTimeout(resolve, 5, false)),
@@ -87,10 +87,10 @@ const made = async (query: string): Promise<{ head: Head; values: Float32Array }
 
 describe('a picture made again', () => {
   it('is refused before there is anything to make it from, and by name', async () => {
-    assert.match((await again('unixS=1&weight=natural')).why, /no images are made/);
-    assert.match((await again('unixS=1&weight=briggs')).why, /wide/);
-    assert.match((await again('unixS=1&weight=heavy')).why, /is no weighting/);
-    assert.match((await again('weight=natural')).why, /is no number/);
+    assert.match((await imagedAgain('unixS=1&weight=natural')).why, /no images are made/);
+    assert.match((await imagedAgain('unixS=1&weight=briggs')).why, /wide/);
+    assert.match((await imagedAgain('unixS=1&weight=heavy')).why, /is no weighting/);
+    assert.match((await imagedAgain('weight=natural')).why, /is no number/);
   });
   it('is of the nearest integration, with the weights that were asked for', async () => {
     page.state.begin({
@@ -111,7 +111,7 @@ describe('a picture made again', () => {
       spectrumRateHz: 50,
       sources: [],
     });
-    assert.match((await again('unixS=1&weight=natural')).why, /no integration was kept yet/);
+    assert.match((await imagedAgain('unixS=1&weight=natural')).why, /no integration was kept yet/);
     for (const unixS of [1000, 1002, 1004]) page.state.integration(integrationAt(1_781_000_000 + unixS));
     const natural = await made('unixS=1781001003.2&weight=natural');
     assert.equal(natural.head.time, '2026-06-09T10:30:03.000Z');

@@ -44,7 +44,7 @@ function weightingNamed(name: string): Weighting {
     : refuse('weight', `'${name}' is no weighting`, `give ${weightings.join(' or ')}`);
 }
 
-export class Again implements Closable {
+export class ReImager implements Closable {
   private readonly asked: Asked[] = [];
   private readonly stages = new Map<Weighting, Stage<ImageInput, VisibilitySkyImage>>();
   /** True if no data arrive, so there is nothing to wait for. */

@@ -33,7 +33,7 @@ export interface CatalogueColumns {
   readonly path: string;
   /** Index of each column in this file; −1 if absent. */
   readonly place: Readonly<Record<Key, number>>;
-  readonly usualHz: number;
+  readonly defaultHz: number;
   /** Number of rows of GLEAM without a fit: its flux in the wide band and GLEAM_INDEX are used. */
   unfitted: number;
 }
@@ -49,7 +49,7 @@ export function catalogueColumns(path: string, head: readonly string[]): Catalog
   ) as Record<Key, number>;
   for (const key of ['ra', 'dec', 'flux'] as const)
     if (place[key] < 0) refuse(path, `has no column for ${key}`, `name it one of ${names[key].join(', ')}`);
-  return { path, place, usualHz: small[place.flux] === 'flux_jy' ? OWN_HZ : GLEAM_HZ, unfitted: 0 };
+  return { path, place, defaultHz: small[place.flux] === 'flux_jy' ? OWN_HZ : GLEAM_HZ, unfitted: 0 };
 }
 
 /** `cell` is undefined if the row leaves a column empty. */
@@ -58,14 +58,14 @@ export function catalogueRow(
   where: string,
   cell: (column: number) => string | number | undefined,
 ): Component {
-  const { place, usualHz } = columns;
+  const { place, defaultHz } = columns;
   const valueOf = (key: Key): string | number | undefined => (place[key] < 0 ? undefined : cell(place[key]));
   const number = (key: Key, otherwise: number): number => {
     const word = valueOf(key);
     const value = word === undefined ? otherwise : Number(word);
     return Number.isFinite(value) ? value : refuse(where, `its ${key} is '${word ?? ''}'`, 'give a number');
   };
-  const isUnfitted = usualHz === GLEAM_HZ && place.wide >= 0 && valueOf('index') === undefined;
+  const isUnfitted = defaultHz === GLEAM_HZ && place.wide >= 0 && valueOf('index') === undefined;
   if (isUnfitted) columns.unfitted++;
   const position = { raDeg: number('ra', Number.NaN), decDeg: number('dec', Number.NaN) };
   if (!(Math.abs(position.decDeg) <= 90))
@@ -77,7 +77,7 @@ export function catalogueRow(
     position: () => position,
     fluxJy: fluxOf({
       fluxJy,
-      referenceHz: number('frequency', usualHz),
+      referenceHz: number('frequency', defaultHz),
       terms: [number('index', isUnfitted ? GLEAM_INDEX : 0), number('curvature', 0)],
       kind: 'logarithmic',
     }),

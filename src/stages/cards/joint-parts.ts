@@ -3,7 +3,7 @@ import type { Emit } from '../stage.js';
 import { refuse } from '../../core/errors.js';
 import type { ChannelRange } from '../select-channels.js';
 
-export class Together<Part> {
+export class JointParts<Part> {
   private slots: (Part | undefined)[];
   private waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   private readonly failed = new AbortController();

@@ -65,7 +65,7 @@ export function checkModel(
     middle(found.map(({ residual, total, noise, share }) => (residual ** 2 * total) / (noise * share))) <
       1 - LEAST_SKY / Math.sqrt(middle(found.map(({ pairs }) => pairs)))
   );
-  const judged = found.map(({ residual, total, noise: counted, floor, share, pairs }) => {
+  const tested = found.map(({ residual, total, noise: counted, floor, share, pairs }) => {
     const noise = isCounted ? counted : floor;
     const sky = total - noise;
     const isSeen = isCounted ? sky > (LEAST_SKY * noise) / Math.sqrt(pairs) : sky > LEAST_OVER_FLOOR * noise;
@@ -75,8 +75,8 @@ export function checkModel(
     };
   });
   return {
-    unexplained: middle(judged.map(({ unexplained }) => unexplained)),
-    noiseResidual: middle(judged.map(({ noiseResidual }) => noiseResidual)),
+    unexplained: middle(tested.map(({ unexplained }) => unexplained)),
+    noiseResidual: middle(tested.map(({ noiseResidual }) => noiseResidual)),
     left: middle(found.map(({ residual }) => residual ** 2)),
   };
 }
@@ -106,8 +106,8 @@ function sumsOf(
     const count = productCount(integration, c * baselines + b, p, p);
     return count > 0 ? visibilities[valueAt(b)] / count : Number.NaN;
   });
-  const usual = middle(own.filter((_, s) => isUsed(s)));
-  const powers = own.map((power) => (Number.isNaN(power) ? usual : power));
+  const typical = middle(own.filter((_, s) => isUsed(s)));
+  const powers = own.map((power) => (Number.isNaN(power) ? typical : power));
   const sums: Sums = { total: 0, noise: 0, floor: 0, pairs: 0, inputs: 0 };
   const seen = new Set<number>();
   let largest = 0;

@@ -46,12 +46,12 @@ export function outlierGains(calibration: Calibration, channels: number, factor:
   const levels = amplitudes.map((row) => median(known(row)));
   const middle = median(known(levels));
   const explained = explainedPower(calibration, channels);
-  const usual = median(known(explained));
+  const typical = median(known(explained));
   const odd = levels.flatMap((value, channel): OutlierChannel[] => {
     if (Number.isNaN(value)) return [];
     if (isOff(value / middle, factor)) return [{ channel, level: value / middle, by: 'gain' }];
-    const part = explained[channel] / usual;
-    return usual > WELL_EXPLAINED && part < 1 / factor ? [{ channel, level: part, by: 'residual' }] : [];
+    const part = explained[channel] / typical;
+    return typical > WELL_EXPLAINED && part < 1 / factor ? [{ channel, level: part, by: 'residual' }] : [];
   });
   const left = new Set(odd.map(({ channel }) => channel));
   const scaled = amplitudes.map((row, c) =>

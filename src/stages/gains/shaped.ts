@@ -51,7 +51,7 @@ export function shapedGains(
 function misfitOf({ solved, solutions }: CrossHanded, shaped: readonly Solution[], channels: number): Misfit {
   const inputs = solved.length / channels;
   const polarisations = solutions.length / channels;
-  const judged = solutions.flatMap(({ residual, converged, channel, polarisation }, k) => {
+  const tested = solutions.flatMap(({ residual, converged, channel, polarisation }, k) => {
     const own = solved.subarray(channel * inputs, (channel + 1) * inputs);
     const stations = own.filter((mark, a) => mark === 1 && a % polarisations === polarisation).length;
     if (!converged || stations < 3 || Number.isNaN(shaped[k].residual)) return [];
@@ -65,7 +65,7 @@ function misfitOf({ solved, solutions }: CrossHanded, shaped: readonly Solution[
       { free: residual, shaped: shaped[k].residual, lost: isSeen ? excess / Math.max(0.01, 1 - noise) : 0 },
     ];
   });
-  const middle = (of: (one: Misfit) => number): number => median(judged.map(of));
+  const middle = (of: (one: Misfit) => number): number => median(tested.map(of));
   return {
     free: middle((one) => one.free),
     shaped: middle((one) => one.shaped),

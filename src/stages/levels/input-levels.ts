@@ -52,11 +52,11 @@ export async function measureLevels(
     LEAST_SPECTRA,
     Math.min(MOST_SPECTRA, Math.floor(MOST_NUMBERS / (channels * inputs))),
   );
-  const usual = nominalGain(source, settings);
+  const nominal = nominalGain(source, settings);
   const plan = planChannels(source, {
     ...settings,
     outputType: 'cf32',
-    gain: usual,
+    gain: nominal,
     leastSpectra: wanted + settings.taps,
   });
   const factors = new Float64Array(inputs * channels);

@@ -38,7 +38,7 @@ import { writeWide, type WidePaths } from '../wide/products.js';
 import { imageWideSeries } from '../wide/series.js';
 import type { WideSettings } from '../wide/settings.js';
 import type { WideSetup } from '../wide/survey.js';
-import { lacksProducts, usualStokes, wideStokes, type WideStokes } from '../wide/stokes.js';
+import { lacksProducts, defaultStokes, wideStokes, type WideStokes } from '../wide/stokes.js';
 
 /** Properties common to all images. */
 interface Imaged {
@@ -254,9 +254,9 @@ function stokesOf(
       `find it with products.gains.cross-hand, or give gains.cross-hand: known where they share one, or leave ${where} out`,
     );
   const durationS = durationOf(file);
-  const usual = isCleaned ? 'I' : usualStokes(choice, { telescope, header, durationS });
-  const byDefault = lack === undefined ? usual : 'I';
-  const isAlone = product.stokes === undefined && usual !== byDefault && lack !== undefined;
+  const nominal = isCleaned ? 'I' : defaultStokes(choice, { telescope, header, durationS });
+  const byDefault = lack === undefined ? nominal : 'I';
+  const isAlone = product.stokes === undefined && nominal !== byDefault && lack !== undefined;
   return {
     which: product.stokes ?? byDefault,
     alone: isAlone ? [intensityAlone(lack, header.feeds)] : [],

@@ -15,7 +15,7 @@ import type { SkyFrame } from '../../sky/frame.js';
 import { fixedCentre, localCentre, parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { WideFieldOptions } from './settings.js';
-import { seesWholeSky, usualField } from './usual-field.js';
+import { seesWholeSky, nominalField } from './nominal-field.js';
 
 export interface WideChoice {
   readonly centre: PhaseCentre;
@@ -57,8 +57,8 @@ export async function chooseWide(
   if (cellDeg !== undefined || (!isWhole && (pixels !== undefined || widthDeg !== undefined)))
     return { centre: isZenith ? localCentre('zenith', UP) : own, field };
   if (!isWhole) {
-    const usual = usualField(telescope, header, integration.durationS);
-    return { centre: own, field: { widthDeg: usual.widthDeg }, note: usual.note };
+    const nominal = nominalField(telescope, header, integration.durationS);
+    return { centre: own, field: { widthDeg: nominal.widthDeg }, note: nominal.note };
   }
   const plan = planSkyGeometry(telescope, frame, frequenciesHz, settings);
   return {

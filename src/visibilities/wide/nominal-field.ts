@@ -18,14 +18,14 @@ const FWHM = 1.2;
 export const seesWholeSky = ({ beamExponent, stations }: Telescope): boolean =>
   beamExponent > 0 && beamExponent < 4 && stations.every(({ diameterM }) => diameterM === undefined);
 
-interface UsualField {
+interface NominalField {
   readonly widthDeg: number;
   /** The field, and the reason for it. */
   readonly note: string;
 }
 
 /** The smallest of the dishes' field, the field with smearing of 5 %, and 1024 pixels of a quarter of the beam. */
-export function usualField(
+export function nominalField(
   telescope: Telescope,
   {
     object,
@@ -33,7 +33,7 @@ export function usualField(
     channelWidthHz,
   }: Pick<VisibilityHeader, 'object' | 'frequenciesHz' | 'channelWidthHz'>,
   integrationS: number,
-): UsualField {
+): NominalField {
   const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
   const longest = longestWavelengths(stationPositions(telescope), frequenciesHz);
   const diameters = telescope.stations.flatMap(({ diameterM }) => diameterM ?? []);

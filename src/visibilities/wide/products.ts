@@ -14,7 +14,7 @@ import {
   pictureWidth,
   planesOf,
   sidelobesText,
-  writeTogether,
+  writeJointly,
   type ImageFile,
   type PictureOptions,
 } from '../../stages/index.js';
@@ -52,7 +52,7 @@ export async function writeWide(
   add(paths.dirty, sky.cleaned?.dirty, options.unit);
   add(paths.model, sky.cleaned?.model, options.unit.replace('/beam', '/pixel'));
   add(paths.residual, sky.cleaned?.residual, options.unit);
-  await writeTogether(files, onStep);
+  await writeJointly(files, onStep);
 }
 
 /** The channel that represents a cube: the middle one, or the nearest with data. */

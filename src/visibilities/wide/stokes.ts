@@ -32,7 +32,7 @@ export interface WideStokes {
 }
 
 /** Snapshots of the whole sky have all four Stokes parameters, like direct images; other images have I by default. */
-export function usualStokes(
+export function defaultStokes(
   { field }: { readonly field: WideFieldOptions },
   {
     telescope,

@@ -7,7 +7,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { closeTogether, preparing, type Closers } from '../../../core/closing.js';
+import { closeAll, preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatHz } from '../../../core/units.js';
@@ -129,7 +129,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
   );
   const used = whole * frames.bytes;
   const store = {
-    file: { ...all[0], close: closeTogether(...all) },
+    file: { ...all[0], close: closeAll(...all) },
     segments,
     spareBytes: all.reduce((sum, { sizeBytes }) => sum + sizeBytes - used, 0),
     tally: emptyTally(),

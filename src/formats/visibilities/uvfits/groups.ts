@@ -165,7 +165,7 @@ function uvwOf(
   return checkUvw(file.path, placesInUse(telescope, places), {
     middle: inUtc(sample.middle, utcOffsetS),
     stoppedAt: phaseCentre,
-    usual: 1,
+    definedSign: 1,
     uvw,
     flat: sources.length === 1 ? 'computed' : 'kept',
     rows: sample.rows.flatMap(({ numbers: [one, two], uvwS: [u, v, w] }) => {

@@ -33,7 +33,7 @@ export const packedBoxes = (boxes: readonly SpectraGap[]): Int32Array => {
 
 type Box = { -readonly [key in keyof SpectraGap]: SpectraGap[key] };
 
-export class Judgement {
+export class Decision {
   /** Samples flagged, [w] and [c], and [a] of windows in which the input itself is beyond its limits. */
   readonly byWindow: Float64Array;
   readonly byChannel: Float64Array;
