@@ -204,5 +204,5 @@ if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);
 }
-if (process.argv.includes('--told'))
+if (process.argv.includes('--reported'))
   console.log(`C interface: ${functions} prototypes and ${numbers} numbers agree`);

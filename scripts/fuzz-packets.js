@@ -26,7 +26,7 @@ const chosen = allStreams.filter(
   ({ plan }) => values.only === '' || values.only.split(',').includes(plan.format),
 );
 let failures = 0;
-let told = '';
+let reported = '';
 for (const stream of chosen) {
   const name = stream.plan.format.padEnd(16);
   try {
@@ -35,7 +35,7 @@ for (const stream of chosen) {
     const tally = tryDamaged(stream, Number(values.seed), 0, Number(values.packets), (packet, where) => {
       if (isNative) assert.deepEqual(parse(packet), parseResultOf(packet, stream.plan), `${where}, native`);
     });
-    told = isNative
+    reported = isNative
       ? 'every decoder stood, and the native parser agreed'
       : `every decoder stood (${parse.what})`;
     const words = Object.entries(tally).map(([reason, count]) => `${count} ${reason}`);
@@ -53,7 +53,7 @@ if (values.only === '' || values.only.split(',').includes('ring')) {
     console.log(`FAILED ring             ${error instanceof Error ? error.stack : String(error)}`);
   }
 }
-console.log(failures === 0 ? told : `${failures} decoders fell`);
+console.log(failures === 0 ? reported : `${failures} decoders fell`);
 process.exit(failures === 0 && (chosen.length > 0 || values.only === 'ring') ? 0 : 1);
 
 /**
@@ -70,6 +70,6 @@ async function runs(packets, seed) {
     fed += compareRings(ring, new ReferenceRing(smallPlan, undefined, 0x55), seed * 1_000_000 + count, 5000);
     await ring.close();
   }
-  told = told === '' ? 'both rings agreed' : `${told}; both rings agreed`;
+  reported = reported === '' ? 'both rings agreed' : `${reported}; both rings agreed`;
   return `${fed} packets in ${count} runs with faults`;
 }

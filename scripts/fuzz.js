@@ -73,25 +73,25 @@ async function main() {
   const readers = chosen.map((name) => ({
     name,
     left: Math.ceil((to - from) / SLICE),
-    isTold: false,
+    isReported: false,
     ...empty(),
   }));
   const queue = readers.flatMap((reader) =>
     Array.from({ length: reader.left }, (_, k) => ({ reader, first: from + k * SLICE })),
   );
   /** @type {Set<object>} */
-  const told = new Set();
+  const reported = new Set();
   const next = async () => {
     for (let slice = queue.shift(); slice !== undefined; slice = queue.shift()) {
       const { reader, first } = slice;
-      if (told.has(reader)) continue;
+      if (reported.has(reader)) continue;
       const inputs = String(Math.min(to, first + SLICE));
       add(reader, await run({ name: reader.name, folder, seed: values.seed, first: String(first), inputs }));
       reader.left--;
       const { failure } = reader;
       // Another slice of it may have failed meanwhile.
-      if (told.has(reader) || (failure === undefined && reader.left > 0)) continue;
-      told.add(reader);
+      if (reported.has(reader) || (failure === undefined && reader.left > 0)) continue;
+      reported.add(reader);
       failures += failure === undefined ? 0 : 1;
       console.log(
         `${failure === undefined ? 'ok    ' : 'FAILED'} ${reader.name.padEnd(10)} ${failure ?? words(reader, to - from)}`,

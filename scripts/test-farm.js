@@ -269,7 +269,7 @@ async function poison() {
     for (const name of NAMES) farm.startWorker(name);
     farm.startCollector();
     const code = await Promise.race([farm.collector()?.ended, sleep(MOST_MS).then(() => 'not in time')]);
-    const told = farm.collector()?.errors() ?? '';
+    const reported = farm.collector()?.errors() ?? '';
     repair();
     await Promise.all(NAMES.map(farm.killWorker));
     await submit(place, farm.url, few);
@@ -279,11 +279,11 @@ async function poison() {
     const isIdentical =
       after === 0 &&
       (await contents(join(place, 'farm.uvh5'))) === (await contents(join(folder, 'one.uvh5')));
-    const isRight = /the jobs there are for corella .* and this is 9\.9\.9/.test(refused) && code === 1 && told.includes('set aside') && isIdentical; // prettier-ignore
+    const isRight = /the jobs there are for corella .* and this is 9\.9\.9/.test(refused) && code === 1 && reported.includes('set aside') && isIdentical; // prettier-ignore
     console.log(
       isRight
         ? 'a worker of another version was refused; jobs of a recording cut short were set aside and reported, and done when it was complete'
-        : `poisoned jobs: NO: ${code} ${after} ${isIdentical} ${refused} ${told} ${farm.collector()?.errors() ?? ''}`,
+        : `poisoned jobs: NO: ${code} ${after} ${isIdentical} ${refused} ${reported} ${farm.collector()?.errors() ?? ''}`,
     );
     return isRight;
   } finally {

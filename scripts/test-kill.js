@@ -58,23 +58,23 @@ for (let kill = 1; kill <= kills; kill++) {
   const words =
     `live --listen ${PORT} --telescope lwasv --stations 16 --epoch clock --backend cpu --integration 200ms ` +
     '-o run.uvh5 --file-every 2s --json';
-  let told = 0;
+  let reported = 0;
   const waitS = 4 * random.uniform();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const run = startCorella(place, words.split(' '), () => {
-    told = run.text().match(/^\{"event":"integration".*\n/gm)?.length ?? 0;
+    reported = run.text().match(/^\{"event":"integration".*\n/gm)?.length ?? 0;
     // So that some integrations are finished.
-    if (told >= 2) timer ??= setTimeout(() => void run.kill(), 1000 * waitS);
+    if (reported >= 2) timer ??= setTimeout(() => void run.kill(), 1000 * waitS);
   });
   await run.ended;
   clearTimeout(timer);
   // Each is reported before it is written: all but the last were written when the next was reported.
-  const finished = told - 1;
+  const finished = reported - 1;
   const before = await readAll(place);
   if (before.unreadable > 0) await corella(folder, 'recover', place);
   const after = before.unreadable > 0 ? await readAll(place) : before;
-  const isLost = told === 0 || after.integrations < finished || after.unreadable > 0;
+  const isLost = reported === 0 || after.integrations < finished || after.unreadable > 0;
   if (isLost) bad++;
   const row = [
     String(kill).padStart(4),

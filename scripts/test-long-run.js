@@ -62,7 +62,7 @@ const measure = () => {
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
   const hour = Math.min(HOURS - 1, Math.floor((integrations - 1) / integrationsAnHour));
   if (hour >= hours.length) {
-    tell();
+    report();
     hours.push([]);
   }
   hours[hour].push({
@@ -83,7 +83,7 @@ const heldIn = (hour, name) => {
   const sorted = hour.map((sample) => sample[name]).sort((x, y) => x - y);
   return sorted[sorted.length >> 2];
 };
-const tell = () => {
+const report = () => {
   const done = hours.at(-1);
   if (!done) return;
   /** @param {keyof Sample} name */
@@ -143,7 +143,7 @@ await backend.close();
 await sender.kill('SIGTERM');
 rmSync(folder, { recursive: true, force: true });
 
-tell();
+report();
 /** @param {readonly (readonly Sample[])[]} some */
 const meanOf = (some) => some.reduce((sum, hour) => sum + heldIn(hour, 'heldBytes'), 0) / some.length;
 const [early, late] = [hours.slice(1, 4), hours.slice(-3)];

@@ -31,12 +31,12 @@ try {
   const tarball = pack();
   const without = folderOfTools();
   const compiled = install('compiled', tarball, pathOf(majors[0], usualPath));
-  tell(`Node ${majors[0]}, compiler`, 'npm install -g', compiled.status === 0, lastLine(compiled.stderr));
+  report(`Node ${majors[0]}, compiler`, 'npm install -g', compiled.status === 0, lastLine(compiled.stderr));
   for (const major of majors) tryOut(major, 'compiler', compiled.corella, pathOf(major, usualPath));
   for (const major of majors) {
     const path = pathOf(major, without);
     const plain = install(`plain-${major}`, tarball, path);
-    tell(`Node ${major}, none`, 'npm install -g', plain.status === 0, lastLine(plain.stderr));
+    report(`Node ${major}, none`, 'npm install -g', plain.status === 0, lastLine(plain.stderr));
     tryOut(major, 'none', plain.corella, path);
   }
   const empty = join(scratch, 'empty');
@@ -48,7 +48,7 @@ try {
       pathOf(major, without),
       empty,
     );
-    tell(
+    report(
       `Node ${major}, none`,
       'npx',
       ran.status === 0 && /^\d+\.\d+\.\d+\n$/.test(ran.stdout),
@@ -57,7 +57,7 @@ try {
   }
   const old = run(compiled.corella, ['devices'], pathOf(OLD, usualPath), empty);
   const oneLine = /^corella: Node 18[.\d]+ is too old; install Node 20 or newer[^\n]*\n$/.test(old.stderr);
-  tell(`Node ${OLD}`, 'corella devices', old.status === 1 && oneLine, old.stderr);
+  report(`Node ${OLD}`, 'corella devices', old.status === 1 && oneLine, old.stderr);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -106,7 +106,7 @@ function tryOut(major, compiler, corella, path) {
   const line = devices.stdout.split('\n').find((one) => one.includes(' cpu ')) ?? '';
   const wanted =
     compiler === 'compiler' ? line.startsWith('➤') : line.includes('no C++17 compiler was found');
-  tell(title, 'corella devices', devices.status === 0 && wanted, line || devices.stderr);
+  report(title, 'corella devices', devices.status === 0 && wanted, line || devices.stderr);
   for (const words of [
     'simulate --stations 8 --rate 200kHz --duration 20ms -o voltages.sigmf-meta',
     'correlate voltages.sigmf-meta --channels 8 -o visibilities.uvh5',
@@ -114,7 +114,7 @@ function tryOut(major, compiler, corella, path) {
     'image visibilities.uvh5 --gains gains.json --pixels 64',
   ]) {
     const { status, stdout, stderr } = run(corella, [...words.split(' '), '--quiet'], path, folder);
-    tell(
+    report(
       title,
       `corella ${words.split(' ')[0]}`,
       status === 0,
@@ -129,7 +129,7 @@ function tryOut(major, compiler, corella, path) {
     folder,
     process.execPath,
   );
-  tell(title, 'every page', walk.status === 0, walk.status === 0 ? lastLine(walk.stdout) : walk.stderr);
+  report(title, 'every page', walk.status === 0, walk.status === 0 ? lastLine(walk.stdout) : walk.stderr);
 }
 
 /**
@@ -138,7 +138,7 @@ function tryOut(major, compiler, corella, path) {
  * @param {boolean} good
  * @param {string} said
  */
-function tell(what, command, good, said) {
+function report(what, command, good, said) {
   rows.push([good ? 'ok' : 'FAILED', what, command, good ? lastLine(said) : said.trim()]);
   // Shows progress, since the whole takes long.
   console.error(`${rows.length}: ${what}: ${command}: ${good ? 'ok' : `FAILED\n${said.trim()}`}`);

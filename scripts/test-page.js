@@ -265,14 +265,14 @@ async function crowd() {
     await clients.ended;
     const after = await observation.sources();
     const { droppedMessages } = await observation.chain();
-    const heard = crowdOf.parse(JSON.parse(clients.text()));
+    const received = crowdOf.parse(JSON.parse(clients.text()));
     const full = after.outcomes.ring_full - before.outcomes.ring_full;
     row(
       `${CLIENTS} pages and one that never reads: ring_full 0`,
-      full === 0 && heard.clients === CLIENTS + 1,
+      full === 0 && received.clients === CLIENTS + 1,
       `ring_full ${full}, kernel ${(after.kernelDrops ?? 0) - (before.kernelDrops ?? 0)}; ` +
-        `${(heard.skies / CLIENTS / seconds).toFixed(1)} skies a second each, ` +
-        `${(heard.bytes / seconds / 1e6).toFixed(0)} MB/s, ${droppedMessages} messages not sent to the deaf`,
+        `${(received.skies / CLIENTS / seconds).toFixed(1)} skies a second each, ` +
+        `${(received.bytes / seconds / 1e6).toFixed(0)} MB/s, ${droppedMessages} messages not sent to the deaf`,
     );
   } finally {
     await observation.close();

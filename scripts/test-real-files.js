@@ -27,7 +27,7 @@ let failures = 0;
  * @param {boolean} ok
  * @param {string} text
  */
-function tell(ok, text) {
+function report(ok, text) {
   if (!ok) failures++;
   console.log(`${ok ? 'ok  ' : 'FAIL'}  ${text}`);
 }
@@ -227,12 +227,12 @@ async function compareRecordings() {
       jobs.push(await dumped(job, k));
       asked.push(job);
     } catch (error) {
-      tell(false, `${job.paths[0]}: ${error instanceof Error ? error.message : String(error)}`);
+      report(false, `${job.paths[0]}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   for (const [k, found] of ask('recordings.py', jobs, recordingAnswer).entries()) {
     const ok = found.said === '' && found.largest < 1e-5 && found.start < 1e-9 && found.rate < 1e-12;
-    tell(
+    report(
       ok,
       `${asked[k].format.padEnd(7)} ${found.title}: ${
         found.said ||
@@ -333,14 +333,14 @@ const limits = {
  */
 function judged(title, found, allowed = []) {
   if (found.said !== undefined) {
-    tell(false, `${title}: ${found.said}`);
+    report(false, `${title}: ${found.said}`);
     return false;
   }
   const over = Object.entries(limits).filter(([name, most]) => (found[name] ?? 0) > most);
   const words = found.differ.filter((word) => !allowed.some((one) => word.startsWith(one)));
   const ok = over.length === 0 && words.length === 0 && found.flags === 0;
   const number = (/** @type {string} */ name) => (found[name] ?? Number.NaN).toExponential(1);
-  tell(
+  report(
     ok,
     `${title}: ${found.visibilities} visibilities within ${number('visibility')} of the largest, ${found.flags} flags differ, weights ${number('weights')}, ` +
       `uvw ${number('uvw')} m, times ${number('times')} s, ${found.antennas} antennas ${number('positions')} m, ${found.keywords} keywords` +
@@ -360,7 +360,7 @@ function compareVisibilities() {
     const copy = join(work, `${k}.uvh5`);
     const failed = convert(path, copy);
     if (failed !== '') {
-      tell(false, `${format} ${name}: ${failed}`);
+      report(false, `${format} ${name}: ${failed}`);
       continue;
     }
     const [there] = ask('visibilities.py', [{ title: name, original: path, read, copy }], visibilityAnswer);
@@ -373,7 +373,7 @@ function compareVisibilities() {
     if (format === 'uvfits') {
       const fits = join(work, `${k}.uvfits`);
       const refused = convert(path, fits);
-      if (refused !== '') tell(false, `uvfits ${name} → ours (UVFITS): ${refused}`);
+      if (refused !== '') report(false, `uvfits ${name} → ours (UVFITS): ${refused}`);
       else {
         const [same] = ask(
           'visibilities.py',
@@ -400,7 +400,7 @@ function compareVisibilities() {
       }
       const refused = convert(written, again);
       if (refused !== '') {
-        tell(false, `${format} ${name} → pyuvdata's ${extension}: ${refused}`);
+        report(false, `${format} ${name} → pyuvdata's ${extension}: ${refused}`);
         continue;
       }
       const [back] = ask(

@@ -18,7 +18,7 @@ const modules = {
 const known = new Map();
 
 /** Versions that builds from a repository do not know: "baseband=4.4.dev (617ecae),pyuvdata=…". */
-const told = new Map(
+const reported = new Map(
   (process.env.CORELLA_PEER_VERSIONS ?? '')
     .split(',')
     .filter((one) => one.includes('='))
@@ -39,7 +39,7 @@ function versionOf(name) {
 function moduleVersion(name) {
   const source = /** @type {Record<string, string>} */ (modules)[name];
   const ran = spawnSync(python, ['-W', 'ignore', '-c', source], { encoding: 'utf8' });
-  return ran.status === 0 ? (told.get(name) ?? ran.stdout.trim().split('\n').at(-1)) : undefined;
+  return ran.status === 0 ? (reported.get(name) ?? ran.stdout.trim().split('\n').at(-1)) : undefined;
 }
 
 function wscleanVersion() {

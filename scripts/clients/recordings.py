@@ -57,6 +57,6 @@ for line in sys.stdin:
         else:
             out["samples"] = int(ours.size)
             out["largest"] = float(np.abs(ours - theirs).max())
-    except Exception as error:  # told, and counted as a failure
+    except Exception as error:  # reported, and counted as a failure
         out["said"] = "%s: %s" % (type(error).__name__, error)
     print(json.dumps(out), flush=True)

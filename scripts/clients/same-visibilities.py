@@ -1,5 +1,5 @@
 """The same visibilities in UVH5, UVFITS and a Measurement Set, read by h5py, astropy and casacore alone: row by row, value by
-value. Arguments: NAME.uvh5 NAME.uvfits [NAME.ms]. What is not installed is passed over and told; exit 77 where nothing was."""
+value. Arguments: NAME.uvh5 NAME.uvfits [NAME.ms]. What is not installed is passed over and reported; exit 77 where nothing was."""
 import sys
 import numpy as np
 

@@ -28,7 +28,7 @@ if (made.status !== 0) {
 }
 const model = z.array(z.tuple([z.string(), z.number(), z.number(), z.number()]));
 const amplitudes = z.array(z.number());
-const told = z
+const reported = z
   .object({
     'gleam.fits': model,
     'model.skyh5': model,
@@ -50,8 +50,8 @@ for (const name of /** @type {const} */ (['gleam.fits', 'model.skyh5'])) {
   await prepareSkyModels(path);
   // Fixed positions: no frame is needed.
   const sources = parseSources(path)(/** @type {never} */ (undefined));
-  assert.equal(sources.length, told[name].length);
-  told[name].forEach(([source, raDeg, decDeg, fluxJy], k) => {
+  assert.equal(sources.length, reported[name].length);
+  reported[name].forEach(([source, raDeg, decDeg, fluxJy], k) => {
     const place = sources[k].position(/** @type {never} */ (undefined));
     assert.deepEqual([sources[k].name, place.raDeg, place.decDeg], [source, raDeg, decDeg]);
     close(sources[k].fluxJy(150e6), fluxJy);
@@ -59,7 +59,7 @@ for (const name of /** @type {const} */ (['gleam.fits', 'model.skyh5'])) {
   console.log(`ok    ${name}: ${sources.length} sources as astropy and h5py read them`);
 }
 const gains = await readGainFile(join(folder, 'gains.calfits'));
-told['gains.calfits'].forEach((channels, t) => {
+reported['gains.calfits'].forEach((channels, t) => {
   const { gains: values, solved } = [gains, ...(gains.later ?? [])][t];
   channels.forEach((antennas, c) => {
     antennas.forEach((terms, row) => {
@@ -83,7 +83,7 @@ for (const name of /** @type {const} */ (['ehtim.uvfits', 'astrogeo_vis.fits']))
     [1, 3, 4].forEach((b, k) => {
       [0, 3].forEach((product, q) => {
         const at = 2 * (4 * b + product);
-        close(Math.hypot(passThrough.means[at], passThrough.means[at + 1]), told[name][2 * k + q]);
+        close(Math.hypot(passThrough.means[at], passThrough.means[at + 1]), reported[name][2 * k + q]);
       });
     });
   }

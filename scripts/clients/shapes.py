@@ -13,7 +13,7 @@ from astropy.table import Table
 folder = sys.argv[1]
 at = lambda name: '%s/%s' % (folder, name)
 random = np.random.default_rng(3)
-told = {}
+reported = {}
 
 # GLEAM's catalogue (VizieR VIII/100): some of its columns, one source without a fitted spectrum.
 Table(
@@ -28,7 +28,7 @@ Table(
   meta={'COMMENT': 'made by hand in the shape of GLEAM'},
 ).write(at('gleam.fits'), overwrite=True)
 rows = Table.read(at('gleam.fits'))
-told['gleam.fits'] = [
+reported['gleam.fits'] = [
   [
     str(row['Name']).strip(),
     float(row['RAJ2000']),
@@ -62,7 +62,7 @@ with h5py.File(at('model.skyh5'), 'w') as file:
   file['Data/stokes'].attrs['unit'] = 'Jy'
 with h5py.File(at('model.skyh5')) as file:
   header = file['Header']
-  told['model.skyh5'] = [
+  reported['model.skyh5'] = [
     [
       header['name'][k].decode(),
       header['skycoord/ra'][k],
@@ -92,7 +92,7 @@ fits.HDUList([primary, antennas]).writeto(at('gains.calfits'), overwrite=True)
 with fits.open(at('gains.calfits')) as hdus:
   data = hdus[0].data
   # [time][channel][antenna a, c][X, Y] as (re, im), None where flagged.
-  told['gains.calfits'] = [
+  reported['gains.calfits'] = [
     [[[None if data[a, 0, c, t, q, 2] else [data[a, 0, c, t, q, 0], -data[a, 0, c, t, q, 1]]
        for q in range(2)] for a in range(2)] for c in range(2)] for t in range(2)
   ]
@@ -133,7 +133,7 @@ def uvfits(name, change):
   change(at(name))
   with fits.open(at(name), ignore_missing_end=True) as hdus:
     read = hdus[0].data.data
-    told[name] = [float(np.hypot(*read[k, 0, 0, 0, 0, q, :2])) for k in range(3) for q in range(2)]
+    reported[name] = [float(np.hypot(*read[k, 0, 0, 0, 0, q, :2])) for k in range(3) for q in range(2)]
 
 def astrogeo(path):
   with open(path, 'r+b') as file:
@@ -147,4 +147,4 @@ def astrogeo(path):
 
 uvfits('ehtim.uvfits', lambda path: None)
 uvfits('astrogeo_vis.fits', astrogeo)
-print(json.dumps(told))
+print(json.dumps(reported))

@@ -127,6 +127,6 @@ for line in sys.stdin:
                 out = {"refused": "%s: %s" % (type(error).__name__, str(error).split("\n")[0][:120])}
             if first is not None:
                 out = compare(first, read(job["copy"], {"run_check": False}), job["copy"].endswith(".uvfits"))
-    except Exception as error:  # told, and counted as a failure
+    except Exception as error:  # reported, and counted as a failure
         out = {"said": "%s: %s" % (type(error).__name__, str(error).split("\n")[0][:300])}
     print(json.dumps({"title": job["title"], **out}), flush=True)

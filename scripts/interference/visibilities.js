@@ -9,7 +9,7 @@ import { knownTelescope, writeKnownSky } from '../../dist/acceptance/known-sky.j
 import { openFile } from '../../dist/formats/index.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-const told = z.object({
+const reported = z.object({
   flags: z.object({ bursts: z.array(z.object({ dispersion: z.number().optional() })) }),
 });
 const STATIONS = 8;
@@ -155,7 +155,7 @@ export async function run(folder, words = []) {
     const words = ['convert', raw, out, '--flag-interference', String(SIGMA), '--overwrite', '--json'];
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr);
-    return told.parse(JSON.parse(stdout)).flags;
+    return reported.parse(JSON.parse(stdout)).flags;
   };
   const none = () => false;
   await writeKnownSky(raw, sky);
@@ -192,7 +192,7 @@ export async function run(folder, words = []) {
       const { detection, falseAlarms, flux, share } = await measure(out, hit);
       const burst =
         bursts.length > 0
-          ? `  told: burst${bursts[0].dispersion === undefined ? '' : `, ${bursts[0].dispersion.toFixed(0)} pc/cm³`}`
+          ? `  reported: burst${bursts[0].dispersion === undefined ? '' : `, ${bursts[0].dispersion.toFixed(0)} pc/cm³`}`
           : '';
       console.log(
         `${kind.padEnd(22)} ${String(db).padStart(3)} ${percent(share)}${percent(detection)} ${percent(detectedAlone(amplitude))}  ${percent(falseAlarms, 3)} ${(flux / reference).toFixed(4).padStart(9)} ${(without.flux / reference).toFixed(4).padStart(12)}${burst}`,
@@ -204,7 +204,7 @@ export async function run(folder, words = []) {
         failures.push(`${kind} of ${db} dB: flux ${flux / reference}`);
       const isBurst = kind === 'wideband burst' || isSky;
       if (isBurst && detection > 0.5 && bursts.length === 0)
-        failures.push(`${kind} of ${db} dB: taken and not told`);
+        failures.push(`${kind} of ${db} dB: taken and not reported`);
     }
   return failures;
 }

@@ -27,7 +27,7 @@ const LIKE = 0.3;
 const CHANNEL = 11;
 
 /** @typedef {(data: Float32Array) => void} Adding [a][t][re, im] */
-const toldOf = z.object({
+const reportOf = z.object({
   interference: z
     .object({
       taken: z.number(),
@@ -39,7 +39,7 @@ const toldOf = z.object({
     })
     .optional(),
 });
-/** @typedef {NonNullable<z.infer<typeof toldOf>['interference']>} Told */
+/** @typedef {NonNullable<z.infer<typeof reportOf>['interference']>} Report */
 
 /** Independent random numbers: Marsaglia's xorshift, and Box–Muller Gaussians. */
 let state = 88_172_645;
@@ -215,15 +215,15 @@ export async function run(folder, kinds = []) {
     });
     if (ran.status !== 0) throw new Error(ran.stderr);
     return {
-      told: toldOf.parse(JSON.parse(ran.stdout)).interference,
+      reported: reportOf.parse(JSON.parse(ran.stdout)).interference,
       flux: await fluxOf(join(folder, 'out.uvh5')),
     };
   };
   const nothing = () => undefined;
   const sky = await correlated(nothing);
   const quiet = await correlated(nothing, '--kurtosis');
-  const quietTold = need(quiet.told);
-  const lost = quietTold.taken / quietTold.samples;
+  const quietReport = need(quiet.reported);
+  const lost = quietReport.taken / quietReport.samples;
   const cells = WINDOWS * CHANNELS * INPUTS;
   console.log(`noise alone: ${percent(lost)} taken, by theory ${percent(FALSE_ALARMS)} (${cells} windows)`);
   // Four standard deviations for this number of windows.
@@ -259,15 +259,15 @@ export async function run(folder, kinds = []) {
             ? during(duty)
             : (/** @type {number} */ spectrum) => (spectrum + 100) % WINDOW < on;
         const add = tone(db, () => CHANNEL - middle, isOn);
-        const { told: given, flux } = await correlated(add, '--kurtosis');
-        const told = need(given);
+        const { reported: given, flux } = await correlated(add, '--kurtosis');
+        const reported = need(given);
         const windows = kind === 'carrier' ? Math.max(1, Math.round(duty * WINDOWS)) : WINDOWS;
-        const inChannel = told.byChannel[CHANNEL] / WINDOW / INPUTS;
+        const inChannel = reported.byChannel[CHANNEL] / WINDOW / INPUTS;
         const found = Math.min(1, inChannel / windows);
         // Neighbouring channels receive a strong tone through the filter's flank: these are no false alarms.
-        const others = told.byChannel.filter((_, c) => Math.abs(c - CHANNEL) > 2);
+        const others = reported.byChannel.filter((_, c) => Math.abs(c - CHANNEL) > 2);
         const falseAlarms =
-          others.reduce((sum, one) => sum + one, 0) / (told.samples * (others.length / CHANNELS));
+          others.reduce((sum, one) => sum + one, 0) / (reported.samples * (others.length / CHANNELS));
         const part = kind === 'carrier' ? 1 : on / WINDOW;
         const { alone, together } = expected(db, profile(isOn, 8), windows);
         const left = await correlated(add);
@@ -291,7 +291,7 @@ export async function run(folder, kinds = []) {
       }
 
   console.log('');
-  row('kind', 'dB', 'told', 'flux, taken');
+  row('kind', 'dB', 'reported', 'flux, taken');
   row(...Array.from({ length: 4 }, () => '---'));
   for (const db of isAsked('drifting') ? [1, 3, 10, 20, 40] : []) {
     const drift = tone(
@@ -299,10 +299,10 @@ export async function run(folder, kinds = []) {
       (t) => (t / SAMPLES - 0.5) * 0.9 * CHANNELS,
       () => true,
     );
-    const { told: given, flux } = await correlated(drift, '--kurtosis');
-    const told = need(given);
-    const swept = told.episodes.filter(({ kind }) => kind === 'sweep');
-    if (db >= 10 && swept.length === 0) failures.push(`a drifting tone of ${db} dB is not told`);
+    const { reported: given, flux } = await correlated(drift, '--kurtosis');
+    const reported = need(given);
+    const swept = reported.episodes.filter(({ kind }) => kind === 'sweep');
+    if (db >= 10 && swept.length === 0) failures.push(`a drifting tone of ${db} dB is not reported`);
     const where = swept.map(({ fromChannel, toChannel }) => `${fromChannel} to ${toChannel}`).join(', ');
     const sweeps = swept.length === 0 ? 'nothing' : `${swept.length} sweep: channels ${where}`;
     row('drifting tone', String(db), sweeps, check(`drifting tone ${db} dB`, flux, 1));
@@ -311,14 +311,15 @@ export async function run(folder, kinds = []) {
     for (const fate of /** @type {const} */ (['keep', 'take'])) {
       const bursts = 6;
       const add = pulse(db, (_, k) => k % (12 * WINDOW) >= 40 && k % (12 * WINDOW) < 60);
-      const { told: given, flux } = await correlated(add, '--kurtosis', '--kurtosis-bursts', fate);
-      const told = need(given);
-      const heard = told.episodes.filter(({ kind }) => kind === 'everywhere');
-      if (heard.length < bursts) failures.push(`${heard.length} of ${bursts} bursts of ${db} dB are told`);
-      if (heard.some((one) => one.fate !== (fate === 'keep' ? 'kept' : 'taken')))
-        failures.push('a burst met another fate than was told');
+      const { reported: given, flux } = await correlated(add, '--kurtosis', '--kurtosis-bursts', fate);
+      const reported = need(given);
+      const everywhere = reported.episodes.filter(({ kind }) => kind === 'everywhere');
+      if (everywhere.length < bursts)
+        failures.push(`${everywhere.length} of ${bursts} bursts of ${db} dB are reported`);
+      if (everywhere.some((one) => one.fate !== (fate === 'keep' ? 'kept' : 'taken')))
+        failures.push('a burst met another fate than was reported');
       const off = check(`burst of ${db} dB`, flux, fate === 'take' ? 1 : Infinity);
-      const fates = `${heard.length} of ${bursts}, ${fate === 'keep' ? 'kept' : 'taken'}`;
+      const fates = `${everywhere.length} of ${bursts}, ${fate === 'keep' ? 'kept' : 'taken'}`;
       row('wideband burst', String(db), fates, off);
     }
   for (const db of isAsked('pulse') ? [6, 10, 20] : []) {
@@ -327,9 +328,9 @@ export async function run(folder, kinds = []) {
       const from = WINDOW * (10 + 2 * (CHANNELS - 1 - c));
       return k >= from && k < from + WINDOW / 4;
     });
-    const told = need((await correlated(add, '--kurtosis')).told);
-    const swept = told.episodes.filter(({ kind }) => kind === 'sweep');
-    if (swept.length === 0) failures.push(`a dispersed pulse of ${db} dB is not told`);
+    const reported = need((await correlated(add, '--kurtosis')).reported);
+    const swept = reported.episodes.filter(({ kind }) => kind === 'sweep');
+    if (swept.length === 0) failures.push(`a dispersed pulse of ${db} dB is not reported`);
     const where = swept
       .map(({ fromChannel, toChannel, fate }) => `${fromChannel} to ${toChannel}, ${fate}`)
       .join('; ');
@@ -347,10 +348,10 @@ const signed = (/** @type {number} */ value) => `${value >= 0 ? '+' : '−'}${Ma
 const FALSE_ALARMS = 0.0027;
 const percent = (/** @type {number} */ part) => `${Number((100 * part).toPrecision(3))} %`;
 
-/** @param {Told | undefined} told */
-function need(told) {
-  if (!told) throw new Error('nothing was told of interference');
-  return told;
+/** @param {Report | undefined} reported */
+function need(reported) {
+  if (!reported) throw new Error('nothing was reported of interference');
+  return reported;
 }
 
 /** Mean product of all pairs and channels, weighted by the counts. @param {string} path */

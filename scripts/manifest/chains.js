@@ -47,7 +47,7 @@ const fronts = [
   ['four', '--bits 4'],
   ['four-van-vleck', '--bits 4 --van-vleck'],
   ['float', '--bits float'],
-  ['levels', '--bits 4 --levels measured --levels-out levels.json'],
+  ['levels', '--bits 4 --equaliser measured --equaliser-out levels.json'],
   ['filter', '--filter sharp'],
   ['flags', `--flag 5,8-9 --flag stand129:Y --flag channels=4-5 --flag times=${SECOND_HALF}`],
   ['times', `--times ${SECOND_HALF} --keep-channels 2-13`],
@@ -66,7 +66,7 @@ const batch = {
       `correlate sky.sigmf-meta --channels 16 --integration 50ms ${options} -o ${name}.uvh5`,
       ...(summed.has(name)
         ? [
-            `correlate sky.sigmf-meta --channels 16 --integration 50ms --align utc --values sums ${options.replace(/--levels-out \S+/, '')} -o ${name}-sums.uvh5`,
+            `correlate sky.sigmf-meta --channels 16 --integration 50ms --align utc --values sums ${options.replace(/--equaliser-out \S+/, '')} -o ${name}-sums.uvh5`,
           ]
         : []),
     ]),
@@ -84,7 +84,7 @@ const channelised = {
     'channelise sky.sigmf-meta --channels 8 -o eight',
     'channelise sky.sigmf-meta --channels 8 --bits 4 -o four',
     'channelise sky.sigmf-meta --channels 8 --bits float -o float',
-    'channelise sky.sigmf-meta --channels 8 --bits 4 --levels measured -o levelled',
+    'channelise sky.sigmf-meta --channels 8 --bits 4 --equaliser measured -o levelled',
     'channelise sky.sigmf-meta --channels 8 --kurtosis -o kurtosis',
     'channelise eight.sigmf-meta --fine-channels 4 -o fine',
     ...['eight', 'four', 'float', 'levelled'].map(

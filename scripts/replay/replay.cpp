@@ -221,7 +221,7 @@ class Replayer {
     calls++;
   }
 
-  void tell() const {
+  void report() const {
     if (comparison.bytesApart * 1000 > comparison.bytes) stop("more than one byte in a thousand is a step away");
     std::printf("  level %d: %lld calls agree; floats within %.1e, %lld of %lld bytes a step away\n",
                 static_cast<int>(level), static_cast<long long>(calls), comparison.farthest,
@@ -263,7 +263,7 @@ int main(int count, char **words) {
       Recording recording(words[n]);
       while (!recording.atEnd()) replayer.make(recording.next());
     }
-    replayer.tell();
+    replayer.report();
   }
   return 0;
 }

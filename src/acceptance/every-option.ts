@@ -482,7 +482,7 @@ async function makeSources(folder: string, kind: Kind): Promise<void> {
     const count = `${channels}`;
     const finer = ['nibbles.sigmf-meta', ...(channels === 32 ? ['--fine-channels', '4'] : [])];
     const how = kind === 'voltages' ? ['sky.sigmf-meta', '--channels', count] : finer;
-    await ran('channelise', 'sky.sigmf-meta', '--channels', count, '--levels', 'measured', '--levels-out', `levels-${count}.json`, '-o', 'levelled', '--overwrite'); // prettier-ignore
+    await ran('channelise', 'sky.sigmf-meta', '--channels', count, '--equaliser', 'measured', '--equaliser-out', `levels-${count}.json`, '-o', 'levelled', '--overwrite'); // prettier-ignore
     await ran('correlate', ...how, '--integration', '50ms', '-o', 'sky.uvh5', '--overwrite'); // prettier-ignore
     await ran('calibrate', 'sky.uvh5', '--every', '50ms', '--accept-model', '--tolerance', '0.01', '-o', `gains-${count}.json`); // prettier-ignore
   }

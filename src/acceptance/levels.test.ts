@@ -102,9 +102,9 @@ void describe('levels by input and channel', () => {
       'slope',
       '--bits',
       '4',
-      '--levels',
+      '--equaliser',
       'measured',
-      '--levels-out',
+      '--equaliser-out',
       'levels.json',
     );
     // One gain for all leaves almost nothing in the weak channels of the weak input.
@@ -127,9 +127,9 @@ void describe('levels by input and channel', () => {
     assert.ok(Math.abs(levels[1][3] / levels[0][3] / 5 - 1) < 0.1);
     assert.ok(Math.abs(levels[0][0] / levels[0][7] / 100 - 1) < 0.2);
 
-    assert.deepEqual(await products('slope', '--bits', '4', '--levels', 'levels.json'), leveled);
+    assert.deepEqual(await products('slope', '--bits', '4', '--equaliser', 'levels.json'), leveled);
     const line =
-      'channelise slope.sigmf-meta --channels 8 --taps 8 --bits 4 --levels levels.json -o c.sigmf-meta';
+      'channelise slope.sigmf-meta --channels 8 --taps 8 --bits 4 --equaliser levels.json -o c.sigmf-meta';
     const { code, stderr } = await corellaHere(folder, ...line.split(' '));
     assert.equal(code, 0, stderr);
     // The file's own middle, and thus the zenith, is slightly later.
@@ -148,18 +148,21 @@ void describe('levels by input and channel', () => {
       assert.notEqual(code, 0);
       assert.match(stderr, message);
     };
-    await refused('--levels measured --values sums', /--values: .* could not be undone; .*--levels-out/);
-    await refused('--levels measured --bits float', /channels of floats are not rounded/);
-    await refused('--levels measured --gain 2', /--levels: --gain is one gain for all/);
     await refused(
-      '--levels-out l.json',
-      /--levels-out: no equaliser gains are asked for; give --levels measured too/,
+      '--equaliser measured --values sums',
+      /--values: .* could not be undone; .*--equaliser-out/,
+    );
+    await refused('--equaliser measured --bits float', /channels of floats are not rounded/);
+    await refused('--equaliser measured --gain 2', /--equaliser: --gain is one gain for all/);
+    await refused(
+      '--equaliser-out l.json',
+      /--equaliser-out: no equaliser gains are asked for; give --equaliser measured too/,
     );
     await writeFile(join(folder, 'bad.json'), '{"levels": [[1, 1]]}');
-    await refused('--levels bad.json', /has 2 gains of input 0 for 8 channels/);
+    await refused('--equaliser bad.json', /has 2 gains of input 0 for 8 channels/);
     for (const odd of ['0', '-1', '1e-320', '1e308', '"1"']) {
       await writeFile(join(folder, 'bad.json'), `{"levels": [[1, ${odd}]]}`);
-      await refused('--levels bad.json', /holds no equaliser gains: rows of positive numbers/);
+      await refused('--equaliser bad.json', /holds no equaliser gains: rows of positive numbers/);
     }
   });
 });
@@ -213,7 +216,7 @@ void describe('a level that changes', () => {
       plain.stdout,
       /integrations have 0\.2\d+ to 2\.5\d* levels rms, and the first samples had 2\.5.*\[level\.changed\]/,
     );
-    const own = await run(`${CORRELATE} --levels measured --integration 250ms -o a.uvh5`);
+    const own = await run(`${CORRELATE} --equaliser measured --integration 250ms -o a.uvh5`);
     assert.match(
       own.stdout,
       /integrations have 0\.2\d+ to 2\.\d+ levels rms, and the first samples had 2\.5.*\[level\.changed\]/,
@@ -247,7 +250,7 @@ void describe('a level that changes', () => {
   void it('silence throughout has no level, and says so', async () => {
     const usual = await run(`${CORRELATE.replace('falls', 'silent')} -o a.uvh5`);
     assert.match(usual.stdout, /the first 320000 samples are zero: .*\[level\.silent-start\]/);
-    const measured = await run(`${CORRELATE.replace('falls', 'silent')} --levels measured -o a.uvh5`);
+    const measured = await run(`${CORRELATE.replace('falls', 'silent')} --equaliser measured -o a.uvh5`);
     assert.match(measured.stderr, /the recording begins silent, and there is nothing to measure/);
   });
 

@@ -182,7 +182,7 @@ describe('live equals batch', () => {
 
   it('divides out the gains that a recording was channelised with, as correlate does', async () => {
     await ran(
-      ...['channelise', 'sky.sigmf-meta', '--channels', '4', '--levels', 'measured', '-o', 'leveled'],
+      ...['channelise', 'sky.sigmf-meta', '--channels', '4', '--equaliser', 'measured', '-o', 'leveled'],
     );
     for (const name of ['nibbles', 'leveled']) {
       const how = ['--integration', '100ms', '--align', 'utc', '--overwrite'];

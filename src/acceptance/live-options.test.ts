@@ -88,7 +88,7 @@ const trials: readonly (readonly [string, 'sky' | 'nibbles', readonly string[]])
   ['van Vleck', 'sky', ['--van-vleck']],
   ['van Vleck of 4 bits', 'nibbles', ['--van-vleck']],
   ['finer channels', 'nibbles', ['--fine-channels', '8', '--gain', '1']],
-  ['equaliser gains', 'sky', ['--levels', 'levels.json']],
+  ['equaliser gains', 'sky', ['--equaliser', 'levels.json']],
   ['flags of channels and inputs', 'sky', ['--flag', '3,channels=1-2']],
   ['flags of a time', 'sky', ['--flag', `times=${START}..2026-06-21T04:00:00.1Z`]],
   ['a file of flags', 'nibbles', ['--flags', 'flags.json']],
@@ -102,14 +102,15 @@ const trials: readonly (readonly [string, 'sky' | 'nibbles', readonly string[]])
 
 describe('live makes what correlate makes', () => {
   before(async () => {
-    const measure = ['--channels', '4', '--levels', 'measured', '--levels-out', 'levels.json'];
+    const measure = ['--channels', '4', '--equaliser', 'measured', '--equaliser-out', 'levels.json'];
     await ran('correlate', 'sky.sigmf-meta', ...measure, ...EVERY, '-o', 'measured.uvh5');
   });
 
   for (const [title, recording, words] of trials)
     it(title, async () => {
-      const channels = recording === 'nibbles' ? [] : words.includes('--levels') ? ['--channels', '4'] : FOUR;
-      const plain = words.includes('--levels') ? FOUR : channels;
+      const channels =
+        recording === 'nibbles' ? [] : words.includes('--equaliser') ? ['--channels', '4'] : FOUR;
+      const plain = words.includes('--equaliser') ? FOUR : channels;
       const path = `${recording}.sigmf-meta`;
       await ran('correlate', path, ...plain, ...EVERY, '-o', 'plain.uvh5');
       await ran('correlate', path, ...channels, ...EVERY, ...words, '-o', 'batch.uvh5');
@@ -203,8 +204,8 @@ describe('live refuses', () => {
   it('what cannot be done, by name', async () => {
     await refused([...from, ...FOUR, '--values', 'sums', '--track', 'CygA'], /sums.*tracked/);
     await refused(
-      [...from, '--channels', '4', '--levels', 'measured'],
-      /--levels: live data cannot be read ahead/,
+      [...from, '--channels', '4', '--equaliser', 'measured'],
+      /--equaliser: live data cannot be read ahead/,
     );
     await refused([...from, ...FOUR, '--fine-channels', '4'], /voltages have no channels yet.*--channels/s);
     await refused([...from, ...FOUR, '--bits', 'float', '--van-vleck'], /channels of floats are not rounded/);
@@ -217,7 +218,7 @@ describe('live refuses', () => {
       [...spectra, '--fine-channels', '4', '--delays', 'cables.json'],
       /finer channels are made of channels that were sampled without delays/,
     );
-    await refused([...spectra, '--levels', 'cables.json'], /is for voltages/);
+    await refused([...spectra, '--equaliser', 'cables.json'], /is for voltages/);
   });
 });
 

@@ -44,7 +44,7 @@ describe('a command that is a shorthand', () => {
 
   const correlations: Readonly<Record<string, string>> = {
     'few.uvh5':
-      '--channels 16 --bits 4 --levels measured --integration 10ms --align utc --van-vleck --keep-channels 1-14',
+      '--channels 16 --bits 4 --equaliser measured --integration 10ms --align utc --van-vleck --keep-channels 1-14',
     'flagged.uvfits':
       '--channels 16 --flag 3,channels=7+9 --flags flags.json --kurtosis 4 --kurtosis-spectra 64 --integration 15ms',
     'tracked.uvfits': '--channels 16 --taps 4 --window kaiser:9 --track CygA --integration 20ms',
@@ -82,7 +82,7 @@ describe('a command that is a shorthand', () => {
 
   const channels: Readonly<Record<string, string>> = {
     'c16.sigmf-meta': '--channels 16 --kurtosis --kurtosis-spectra 64',
-    'c4.sigmf-meta': '--channels 16 --bits 4 --levels measured --filter sharp --threads 1',
+    'c4.sigmf-meta': '--channels 16 --bits 4 --equaliser measured --filter sharp --threads 1',
   };
   for (const [out, options] of Object.entries(channels))
     it(`channelise ${options}`, () => sameByPlan(`channelise v.sigmf-meta ${options}`, out));
@@ -134,7 +134,7 @@ describe('a command that is a shorthand', () => {
     const refused: Readonly<Record<string, RegExp>> = {
       '--taps 900': /^corella: --taps: 900 is out of range/,
       '--filter sharp --window hann': /^corella: --window: --filter says .*; --taps may go with both/,
-      '--levels-out gains.json': /^corella: --levels-out: .*give --levels measured too/,
+      '--equaliser-out gains.json': /^corella: --equaliser-out: .*give --equaliser measured too/,
       '--times 2030-01-01T00:00:00Z..': /^corella: --times: v\.sigmf-meta has no data there/,
       '--flag 0-11': /^corella: --flag: .* leave out every input/,
       '--values sums --bits float -o x.uvh5': /^corella: --values: .*--bits 8/,
@@ -165,12 +165,12 @@ describe('a command that is a shorthand', () => {
   });
 
   it('takes equaliser gains that are written for sums, and never replaces their file', async () => {
-    const line = 'correlate v.sigmf-meta --bits 4 --levels measured --values sums';
+    const line = 'correlate v.sigmf-meta --bits 4 --equaliser measured --values sums';
     const { code, stderr } = await corellaHere(folder, ...`${line} -o lost.uvh5`.split(' '));
     assert.equal(code, 1);
-    assert.match(stderr, /--values: .*--levels-out/);
-    await ran(`${line} -o kept.uvh5 --levels-out gains.json --quiet`);
-    const twice = await corellaHere(folder, ...`${line} -o kept2.uvh5 --levels-out gains.json`.split(' '));
+    assert.match(stderr, /--values: .*--equaliser-out/);
+    await ran(`${line} -o kept.uvh5 --equaliser-out gains.json --quiet`);
+    const twice = await corellaHere(folder, ...`${line} -o kept2.uvh5 --equaliser-out gains.json`.split(' '));
     assert.equal(twice.code, 1);
     assert.match(twice.stderr, /gains\.json/);
   });

@@ -86,7 +86,7 @@ export function registerChannelise(program: Command): void {
     examples: [
       ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
       ['channelise channels.sigmf-meta --fine-channels 32 -o fine.sigmf-meta', 'channels made finer'],
-      ['channelise voltages.sigmf-meta --bits 4 --levels measured', 'a gain for each input and channel'],
+      ['channelise voltages.sigmf-meta --bits 4 --equaliser measured', 'a gain for each input and channel'],
       ['channelise voltages.sigmf-meta --channels 64 --plan', 'the same as an observation, for corella run'],
       ['channelise --response --channels 1024 --taps 8', 'response.png, and the loss at a channel’s edge'],
       [

@@ -84,7 +84,7 @@ export function registerCorrelate(program: Command): void {
       ['correlate voltages.sigmf-meta --kurtosis', 'without interference (docs/interference.md)'],
       ['correlate channels.sigmf-meta', 'data that are channelised already'],
       ['correlate channels.sigmf-meta --fine-channels 16', 'the same, each channel made into sixteen'],
-      ['correlate voltages.sigmf-meta --bits 4 --levels measured', 'four bits of a band that slopes'],
+      ['correlate voltages.sigmf-meta --bits 4 --equaliser measured', 'four bits of a band that slopes'],
       [
         'correlate voltages.sigmf-meta --backend cuda --cards 0,1',
         'half of the channels on each of two cards',

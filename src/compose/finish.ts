@@ -10,7 +10,7 @@ import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
   atNominalGain,
-  undoLevels,
+  undoEqualiser,
   hostAdder,
   prepareSum,
   type IntegrationClock,
@@ -82,7 +82,9 @@ export function prepareFinish(
   if (values === 'means')
     then(
       changed((one) =>
-        gain.levels ? undoLevels(one, gain.levels) : atNominalGain(one, { gainRatio: gain.gainRatio ?? 1 }),
+        gain.levels
+          ? undoEqualiser(one, gain.levels)
+          : atNominalGain(one, { gainRatio: gain.gainRatio ?? 1 }),
       ),
     );
   if (flags && (flags.rules.length > 0 || flags.channels)) then(prepareFlagRules(flags));

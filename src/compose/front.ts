@@ -20,7 +20,7 @@ import {
   prepareFold,
   spectraBehind,
   type Finer,
-  type InputLevels,
+  type EqualiserGains,
   checkedPhaseLoss,
   run,
   type RunOptions,
@@ -66,7 +66,7 @@ export interface Gain {
   /** One ratio for all. */
   readonly gainRatio?: number;
   /** Equaliser gains, one for each input and channel; they include the ratio. */
-  readonly levels?: Pick<InputLevels, 'factors' | 'channels' | 'inputs'>;
+  readonly levels?: Pick<EqualiserGains, 'factors' | 'channels' | 'inputs'>;
 }
 
 export interface Front {

@@ -17,8 +17,8 @@ import {
   chooseLevel,
   type Level,
   readEqualiser,
-  measureLevels,
-  type InputLevels,
+  measureEqualiser,
+  type EqualiserGains,
   leastSpectraOf,
   type RequestedKurtosis,
   mostDelaySamples,
@@ -44,7 +44,7 @@ export interface GatheredFront {
   readonly settings?: ChannelSettings;
   /** The input gain measured on the first samples. */
   readonly level?: Level;
-  readonly equaliser?: InputLevels;
+  readonly equaliser?: EqualiserGains;
   readonly delays: DelayRequest & { readonly centre?: PhaseCentre };
 }
 
@@ -93,7 +93,7 @@ async function equalised(
     refuse('front.equaliser', 'these channels are floats, and are not rounded', 'give front.bits 8 or 4 too');
   const equaliser =
     asked === 'measured'
-      ? await measureLevels(source, settings, await backend())
+      ? await measureEqualiser(source, settings, await backend())
       : await readEqualiser(asked, source.inputs, settings.channels);
   return { equaliser, settings: { ...settings, levels: equaliser.factors } };
 }
@@ -144,7 +144,7 @@ export interface PlannedFront {
   readonly spectra: FrontSpectra;
   readonly delays?: RequestedDelays;
   readonly level?: Level;
-  readonly equaliser?: InputLevels;
+  readonly equaliser?: EqualiserGains;
   /** Requantisation gain ratio, of all filters together. */
   readonly gainRatio: number;
   readonly settings?: ChannelSettings;

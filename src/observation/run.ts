@@ -15,7 +15,7 @@ import {
   type Emit,
   type Stage,
   type Level,
-  type InputLevels,
+  type EqualiserGains,
   endsEarly,
 } from '../stages/index.js';
 import {
@@ -66,7 +66,7 @@ export interface ProductOutcome {
 /** Results of the front end, for all products. */
 interface FrontOutcome {
   readonly level?: Level;
-  readonly equaliser?: InputLevels;
+  readonly equaliser?: EqualiserGains;
   /** Amplitude loss where delays within channels are corrected by phases alone. */
   readonly phaseLoss?: number;
   readonly kurtosis?: FlaggedByKurtosis;

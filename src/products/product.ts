@@ -10,7 +10,7 @@ import type { BeamItem, ComposedProduct, Front, FrontSpectra } from '../compose/
 import type {
   FlagRule,
   Level,
-  InputLevels,
+  EqualiserGains,
   Calibrated,
   CalibratedAt,
   IntegrationClock,
@@ -43,7 +43,7 @@ export interface Observed {
   /** Blank in images, and left out of models. */
   readonly discs: readonly SkyDisc[];
   readonly level?: Level;
-  readonly equaliser?: InputLevels;
+  readonly equaliser?: EqualiserGains;
   /** Equaliser gains are not written to a file: data that are not divided by them now can never be. */
   readonly equaliserIsLost: boolean;
   /** For beams, if they are steered. */

@@ -113,7 +113,7 @@ export {
 export { imagedInputs, imagedTelescope } from './left-out.js';
 export { type Level, atNominalGain, brightnessAtNominalGain, chooseLevel } from './levels.js';
 export { readEqualiser, writeEqualiser } from './levels/equaliser-file.js';
-export { type InputLevels, measureLevels, undoLevels } from './levels/input-levels.js';
+export { type EqualiserGains, measureEqualiser, undoEqualiser } from './levels/equaliser-gains.js';
 export { LOOKED_AT, RANGE, SpectraWatch } from './levels/watch-spectra.js';
 export { type Rounded, RoundingWatch, measuredRange } from './levels/watch.js';
 export { prepareBins } from './moments.js';

@@ -90,7 +90,7 @@ const shorthands: readonly Shorthand[] = [
         'job files in run-channels.sigmf-meta.farm/jobs',
       ],
       [
-        'farm submit channelise /data/run.sigmf-meta --bits 4 --levels measured --server nats://head:4222',
+        'farm submit channelise /data/run.sigmf-meta --bits 4 --equaliser measured --server nats://head:4222',
         'four bits, a gain for each input and channel',
       ],
     ],

@@ -97,7 +97,7 @@ it('one file is not named for two things', async () => {
       .argument('<from>')
       .argument('[to]')
       .option('--out <path>', '', 'usual.uvh5')
-      .option('--levels-out <path>')
+      .option('--equaliser-out <path>')
       .option('--delays <path>')
       .option('--name <word>')
       .hook('preAction', (_, command) => refuseNamedTwice(command))
@@ -105,12 +105,15 @@ it('one file is not named for two things', async () => {
       .parseAsync(words, { from: 'user' });
   for (const [words, error] of [
     [['a.uvh5', '--out', './a.uvh5'], /is the very file that is read/],
-    [['a.sigmf-meta', '--levels-out', 'a.sigmf-data'], /a\.sigmf-data: is the very file that is read/],
+    [['a.sigmf-meta', '--equaliser-out', 'a.sigmf-data'], /a\.sigmf-data: is the very file that is read/],
     [['a.uvh5,b.uvh5', 'b.uvh5'], /b\.uvh5: is the very file that is read/],
     [['a.uvh5', 'b.uvh5', '--out', 'b.uvh5'], /b\.uvh5: is named as --out and as the result/],
-    [['a.uvh5', '--levels-out', 'usual.uvh5'], /is named as --out and as --levels-out/],
-    [['a.uvh5', '--delays', x, '--levels-out', link2], /y\.json: is named as --levels-out and as --delays/],
+    [['a.uvh5', '--equaliser-out', 'usual.uvh5'], /is named as --out and as --equaliser-out/],
+    [
+      ['a.uvh5', '--delays', x, '--equaliser-out', link2],
+      /y\.json: is named as --equaliser-out and as --delays/,
+    ],
   ] as const)
     await assert.rejects(checked(...words), error, words.join(' '));
-  await checked('a.uvh5', 'b.uvh5', '--delays', x, '--levels-out', 'z.json', '--name', 'a.uvh5');
+  await checked('a.uvh5', 'b.uvh5', '--delays', x, '--equaliser-out', 'z.json', '--name', 'a.uvh5');
 });

@@ -60,7 +60,7 @@ const WRITTEN: readonly string[] = [
   'out',
   'output',
   'flagsOut',
-  'levelsOut',
+  'equaliserOut',
   'delaysOut',
   'picture',
   'spectrum',

@@ -115,10 +115,13 @@ describe('options', () => {
   it('of the version before work, with a warning', async () => {
     for (const { commands: names, from, to } of renamedOptions)
       for (const name of names) {
-        const offered = (await registered(commands, name)).flatMap((command) =>
-          command.options.filter(({ hidden }) => !hidden).map(({ long }) => long),
-        );
-        assert.ok(offered.includes(to), `${name} ${to}`);
+        const offeredWith = async (words: readonly string[]): Promise<(string | undefined)[]> =>
+          (await registered(commands, name, words)).flatMap((command) =>
+            command.options.filter(({ hidden }) => !hidden).map(({ long }) => long),
+          );
+        const offered = await offeredWith([]);
+        const direct = name === 'image' ? await offeredWith(['--direct']) : [];
+        assert.ok([...offered, ...direct].includes(to), `${name} ${to}`);
         assert.ok(!offered.includes(from) || name === 'live', `${name} ${from}`);
       }
     const lines: string[] = [];

@@ -10,6 +10,7 @@ interface Renamed {
   readonly withoutValue?: true;
 }
 
+const equalised = ['correlate', 'channelise', 'farm', 'image'];
 const ofVisibilities = ['calibrate', 'apply', 'image', 'convert'];
 
 export const renamedOptions: readonly Renamed[] = [
@@ -31,6 +32,8 @@ export const renamedOptions: readonly Renamed[] = [
   { commands: ['plan'], from: '--spectra', to: '--from-spectra' },
   { commands: ['qualify'], from: '--only', to: '--figures' },
   { commands: ['qualify'], from: '--output', to: '--out' },
+  { commands: [...equalised, 'live'], from: '--levels', to: '--equaliser' },
+  { commands: equalised, from: '--levels-out', to: '--equaliser-out' },
   { commands: ['farm'], from: '--patience', to: '--timeout' },
   { commands: ['farm', 'worker'], from: '--token-file', to: '--server-token-file' },
 ];

@@ -124,14 +124,14 @@ export const front = z.strictObject({
     help: 'split each channel of channelised data into this many; filter, taps and bits as for voltages',
   }),
   equaliser: field(words('measured, or the path of a file'), {
-    flag: '--levels <measured|file>',
+    flag: '--equaliser <measured|file>',
     group: 'Equaliser gains, before rounding',
     changes: 'never',
     help: 'a gain for each input and channel beside the common one: measured on the first spectra, or from a file of equaliser gains; undone in means',
     otherwise: 'none',
   }),
   'equaliser-out': field(outputPath, {
-    flag: '--levels-out <path>',
+    flag: '--equaliser-out <path>',
     group: 'Equaliser gains, before rounding',
     changes: 'never',
     help: 'write the equaliser gains that were measured, as JSON',

@@ -21,8 +21,8 @@ export {
   roundedLines,
   roundedFacts,
   levelFacts,
-  levelsLines,
-  levelsFacts,
+  equaliserLines,
+  equaliserFacts,
 } from './levels.js';
 export { frameLines, earlyMessage, lossLines, lossFacts, railLines } from './losses.js';
 export { vanVleckLines, liveVanVleck } from './van-vleck.js';

@@ -2,7 +2,7 @@
 import { outputRail, rounding } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { message, type Message } from '../../messages/index.js';
-import { type Level, type InputLevels, LOOKED_AT, RANGE, type Rounded } from '../../stages/index.js';
+import { type Level, type EqualiserGains, LOOKED_AT, RANGE, type Rounded } from '../../stages/index.js';
 
 /** Above this efficiency the choice of a gain does not matter. */
 const GOOD = 0.99;
@@ -59,7 +59,7 @@ export function roundedLines(
     advice = 'front.equaliser: measured gives each its own gain, front.gain sets a larger one for all, front.bits: float needs none',
   }: {
     readonly level?: Level;
-    readonly levels?: InputLevels;
+    readonly levels?: EqualiserGains;
     readonly type: SpectraType;
     readonly of?: RangeWords;
     readonly advice?: string;
@@ -100,13 +100,13 @@ export const roundedFacts = (rounded: Rounded | undefined): { readonly rounded?:
 /** As JSON, and for the files' history. */
 export const levelFacts = (level: Level | undefined): { readonly level?: Level } => (level ? { level } : {});
 
-export const spanOf = ({ factors }: InputLevels): { readonly least: number; readonly most: number } => ({
+export const spanOf = ({ factors }: EqualiserGains): { readonly least: number; readonly most: number } => ({
   least: factors.reduce((least, one) => Math.min(least, one), Infinity),
   most: factors.reduce((most, one) => Math.max(most, one), 0),
 });
 
 /** Equaliser gains as text. */
-export const levelsLines = (levels: InputLevels | undefined): Message[] => {
+export const equaliserLines = (levels: EqualiserGains | undefined): Message[] => {
   if (!levels) return [];
   const { efficiency, silent = 0, from } = levels;
   return [
@@ -115,7 +115,7 @@ export const levelsLines = (levels: InputLevels | undefined): Message[] => {
   ];
 };
 
-export const levelsFacts = (levels: InputLevels | undefined) =>
+export const equaliserFacts = (levels: EqualiserGains | undefined) =>
   levels
     ? {
         levels: {

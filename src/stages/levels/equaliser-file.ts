@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { readText, writeFileWhole } from '../../formats/index.js';
-import type { InputLevels } from './input-levels.js';
+import type { EqualiserGains } from './equaliser-gains.js';
 
 /** Beyond these the squares of gains, which means are divided by, exceed the range of a float. */
 const [LEAST, MOST] = [1e-12, 1e12];
 const schema = z.object({ levels: z.array(z.array(z.number().min(LEAST).max(MOST))) });
 
-export async function readEqualiser(path: string, inputs: number, channels: number): Promise<InputLevels> {
+export async function readEqualiser(path: string, inputs: number, channels: number): Promise<EqualiserGains> {
   const text = await readText(path);
   let json: unknown;
   try {
@@ -38,7 +38,7 @@ export async function readEqualiser(path: string, inputs: number, channels: numb
 
 export async function writeEqualiser(
   path: string,
-  { inputs, channels, factors }: InputLevels,
+  { inputs, channels, factors }: EqualiserGains,
 ): Promise<void> {
   const levels = Array.from({ length: inputs }, (_, a) =>
     Array.from(factors.subarray(a * channels, (a + 1) * channels)),

@@ -13,7 +13,7 @@ import type { VoltageSource } from '../../core/sources.js';
 import { planChannels, type ChannelSettings } from '../channels.js';
 import { MOST_SILENT_NUMBERS } from '../levels.js';
 
-export interface InputLevels {
+export interface EqualiserGains {
   readonly inputs: number;
   readonly channels: number;
   /** factors : [a][c] */
@@ -35,11 +35,11 @@ const [LEAST_SPECTRA, MOST_SPECTRA, MOST_NUMBERS] = [32, 512, 2 ** 22];
 const PARTS = 8;
 
 /** Measures a recording's first spectra. Needs settings without a gain. */
-export async function measureLevels(
+export async function measureEqualiser(
   source: VoltageSource,
   settings: ChannelSettings,
   backend: Backend,
-): Promise<InputLevels> {
+): Promise<EqualiserGains> {
   const { outputType, channels } = settings;
   if (outputType === 'cf32')
     return refuse(
@@ -142,9 +142,9 @@ function nominalGain(source: VoltageSource, settings: ChannelSettings): number {
 }
 
 /** In an integration's own memory: sums as they would be at the nominal gain. */
-export function undoLevels(
+export function undoEqualiser(
   integration: Integration,
-  { factors, channels, inputs }: Pick<InputLevels, 'factors' | 'channels' | 'inputs'>,
+  { factors, channels, inputs }: Pick<EqualiserGains, 'factors' | 'channels' | 'inputs'>,
 ): Integration {
   const { visibilities, stations, polarisations: p } = integration;
   if (channels !== integration.channels || inputs !== stations * p)
