@@ -203,7 +203,7 @@ describe('bad input', () => {
     assert.match(stdout, /5 B are not in a whole frame/);
   });
 
-  it('a recording that ends before its header says, in every command and for machines', async () => {
+  it('a recording that ends before the length in its header, in every command and for machines', async () => {
     // Two inputs of complex bytes: the file has 500 samples of the 750 requested.
     const keys = 'HEADER DADA|HDR_SIZE 4096|FILE_SIZE 3000|UTC_START 2026-06-21-04:00:00|FREQ 58|BW 0.1|TSAMP 10|NBIT 8|NDIM 2|NPOL 2|NCHAN 1|'; // prettier-ignore
     const bytes = new Uint8Array(4096 + 4 * 500).fill(1, 4096);

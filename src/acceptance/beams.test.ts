@@ -159,7 +159,7 @@ describe('beams of recordings and captures', () => {
     assert.ok(mean > 0.9 * 6 && mean < 0.99 * 6 && Math.max(...values) === 6, String(mean));
   });
 
-  it('of 8 and 16 bits come back by their scales; the header says when and where', async () => {
+  it('of 8 and 16 bits come back by their scales; the header states when and where', async () => {
     const made = ['w.fil', 'b.fil', 's.fil'].map((path, n) =>
       beams(path, `towards: Cas A, every: 1ms, average-channels: 2, bits: ${[32, 8, 16][n]}`),
     );
@@ -309,7 +309,7 @@ describe('beams of recordings and captures', () => {
     assert.match(await ran('inspect', 'killed/k.fil', '--plan'), /beams: k.fil/);
   });
 
-  it('with a taper and nulls say how deep these are and what weights cost', async () => {
+  it('with a taper and nulls state how deep these are and what weights cost', async () => {
     await observation(
       'nulls.yaml',
       '{ recording: sky.sigmf-meta }',
@@ -372,7 +372,8 @@ describe('beams of recordings and captures', () => {
 });
 
 describe('a simulated pulsar of DM 30 in noise', () => {
-  // 1.2 s of 200 kHz at 150 MHz: the top of the band comes 14.8 ms before the lowest channel; a pulse lasts for 10 ms of 100.
+  // 1.2 s of 200 kHz at 150 MHz: the top of the band comes 14.8 ms before the lowest channel; a pulse lasts for 10 ms
+  // of 100.
   const [bandHz, seconds, width, noiseJy, fluxJy] = [200e3, 1.2, 0.1, 1000, 20];
   const stations = 4;
   before(async () => {

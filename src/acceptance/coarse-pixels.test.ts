@@ -37,7 +37,7 @@ void describe('coarse pixels', () => {
     return JSON.parse(stdout) as Imaged;
   };
 
-  void it('say how much a source between them loses', async () => {
+  void it('report how much a source between them loses', async () => {
     await write('on.uvh5', 0);
     const on = await image('on.uvh5');
     assert.ok(Math.abs(on.peak - 100) < 1, `${on.peak}`);

@@ -79,7 +79,7 @@ describe('convergence', () => {
     assert.equal(image.code, 0, image.stderr);
   });
 
-  it('of a channel in an older file: image leaves it out and says so', async () => {
+  it('of a channel in an older file: image leaves it out and reports it', async () => {
     const old = await gainsIn('whole.json');
     const solutions = old.solutions.map((one) => ({ ...one, converged: one.channel !== 0 }));
     // Nonsense gains, as at a band's edge.

@@ -42,7 +42,7 @@ describe('the phase between X and Y', () => {
     await writeKnownSky(join(folder, 'other.uvfits'), { ...common, jones: randomGains(4, STATIONS, 3) });
   });
 
-  it('unknown: images have I alone, and everyone says so', async () => {
+  it('unknown: images have I alone, and everyone reports it', async () => {
     const ran = await corella('calibrate', 'sky.uvfits', ...SPOT, '--polarise', 'spot:0.05:0:0', '-o', 'unknown.json'); // prettier-ignore
     assert.equal(ran.code, 0, ran.stderr);
     assert.match(ran.stdout, /the phase between X and Y is unknown: images leave out U and V/);

@@ -52,7 +52,7 @@ describe('ended early', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)
-    it(`by ${signal}: the finished integrations are a whole file, and a line says how many`, async () => {
+    it(`by ${signal}: the finished integrations are a whole file, and a line states how many`, async () => {
       await withFolder(async (folder) => {
         await corella(folder, 'simulate', ...SHORT);
         const { child, end } = start(folder, ...CORRELATE, '-o', 'v.uvfits');

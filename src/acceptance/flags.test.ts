@@ -160,7 +160,7 @@ describe('two channels of sixteen hit', () => {
     assert.match(await corella('inspect', 'again.uvfits'), /pair 0, 0 XX: flagged  flagged/);
   });
 
-  it('a file of flags is refused where it says nothing, or is of other channels', async () => {
+  it('a file of flags is refused where it states nothing, or is of other channels', async () => {
     const refused = async (text: string, says: RegExp): Promise<void> => {
       await writeFile(path('odd.json'), text);
       const ran = await corellaHere(folder, 'calibrate', 'hit.uvh5', '--flags', 'odd.json', '--overwrite');

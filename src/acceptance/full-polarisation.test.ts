@@ -123,7 +123,7 @@ describe('full polarisation', () => {
   });
 
   for (const leakage of [0.05, 0.1])
-    it(`recovers leakage of ${100 * leakage} %, and says so`, async () => {
+    it(`recovers leakage of ${100 * leakage} %, and reports it`, async () => {
       await writeKnownSky(join(folder, 'some.uvfits'), { ...common, jones: leaky(4, leakage), noiseJy: 0.1, sources: field }); // prettier-ignore
       const said = await works('calibrate', 'some.uvfits', ...FIELD, ...POLARISED, '--polarisation', 'full', '-o', 'some.json', '--overwrite', '--json'); // prettier-ignore
       const { fullPolarisation } = JSON.parse(said) as {
@@ -166,7 +166,7 @@ describe('full polarisation', () => {
     assert.match(inspected, /X to Y +matrices \(model\), leakage too, in 2 of 2 channels/);
   });
 
-  it('a model that holds no polarisation leaves Q, U and V out, and says why', async () => {
+  it('a model that holds no polarisation leaves Q, U and V out, and reports why', async () => {
     const sky = [{ altDeg: 60, azDeg: 20, stokes: [100, 0, 0, 0] as const }];
     await writeKnownSky(join(folder, 'plain.uvfits'), { ...common, jones: leaky(3, 0.2), noiseJy: 0.5, sources: sky }); // prettier-ignore
     const words = ['calibrate', 'plain.uvfits', '--sources', 'a@60:20:100', '--polarisation', 'full', '-o', 'open.json']; // prettier-ignore

@@ -247,7 +247,7 @@ void describe('a level that changes', () => {
     assert.ok(Math.abs(level.inputRms / 13.95 - 1) < 0.01, String(level.inputRms));
   });
 
-  void it('silence throughout has no level, and says so', async () => {
+  void it('silence throughout has no level, and reports it', async () => {
     const usual = await run(`${CORRELATE.replace('falls', 'silent')} -o a.uvh5`);
     assert.match(usual.stdout, /the first 320000 samples are zero: .*\[level\.silent-start\]/);
     const measured = await run(`${CORRELATE.replace('falls', 'silent')} --equaliser measured -o a.uvh5`);

@@ -23,7 +23,7 @@ function ran(files: number, ...words: readonly string[]): { code: number | null;
 }
 
 describe('commands under limits', { skip: process.platform === 'win32' && 'no ulimit' }, () => {
-  it('with few open files allowed: they work, or say in a sentence what to do', () => {
+  it('with few open files allowed: they work, or report in a sentence what to do', () => {
     for (const files of [128, 24]) {
       for (const words of [
         ['sample', 'station', '--overwrite'],

@@ -112,7 +112,7 @@ describe('live ignores no option', () => {
     ['-o o.uvh5 --rate 0', /--rate: 0 is out of range/],
   ];
   for (const [options, why] of cases) it(options, () => refused(`live ${CAPTURE} ${options}`, why));
-  it('with --json in one line, as everything that live says', async () => {
+  it('with --json in one line, as everything that live prints', async () => {
     const { code, stdout } = await here(...words(`live ${CAPTURE} --image 1s --integration 1500ms --json`));
     assert.equal(code, 1);
     const lines = stdout.trim().split('\n');
@@ -148,7 +148,7 @@ describe('view', () => {
   });
 });
 
-it('the sources of a sky model are marked, as --help says', async () => {
+it('the sources of a sky model are marked, as --help states', async () => {
   await writeFile(
     join(folder, 'model.txt'),
     'Format = Name, Type, Ra, Dec, I\ns0,POINT,20:00:00,+40.0.0,10\n',
@@ -241,7 +241,7 @@ describe('send', () => {
     const sky = 'send --simulate --stations 2 --rate 50kHz --channels 4 --format snap2 --to x.pcap';
     await refused(`${sky} --restamp --time 2020-01-01T00:00:00Z`, /--restamp: /);
   });
-  it('says which faults did not happen', async () => {
+  it('reports which faults did not happen', async () => {
     const { code, stdout } = await here(
       ...words(`${SEND} --channels 4 --to faults.pcap --restart 50s --quiet`),
     );

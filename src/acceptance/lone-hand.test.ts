@@ -80,7 +80,7 @@ void describe('one hand alone', () => {
     assert.match(stderr, /is for 2 polarisations, the data have 1/);
   });
 
-  void it('a hand that is flagged throughout leaves the other, which is said', async () => {
+  void it('a hand that is flagged throughout leaves the other, which is reported', async () => {
     const flags = Array.from({ length: 8 }, (_, s) => `s${s}:X`).join(',');
     const said = await done(
       `image both.uvh5 --flag ${flags} -o flagged.fits --no-picture --quiet --overwrite`,

@@ -74,7 +74,7 @@ describe('an MWA observation', () => {
     });
   });
 
-  it('without its metafits is refused in one line that says how to go on', async () => {
+  it('without its metafits is refused in one line that states how to go on', async () => {
     const { sample } = await observation();
     await withFolder(async (folder) => {
       await writeFile(join(folder, GPUBOX), encodeGpubox(sample, { channels: 2, times: [START] }));

@@ -76,7 +76,7 @@ describe('gains over the band', () => {
     assert.match(sloping.stdout, /--over delay does not fit: .* leave --over out/);
   });
 
-  it('by delays say how far channels can know them, and who is near that', async () => {
+  it('by delays state how far channels can know them, and who is near that', async () => {
     const beyond = await calibrate('beyond', '--over', 'delay');
     assert.equal(beyond.code, 0, beyond.stderr);
     // 1/(2 · 500 kHz)

@@ -95,7 +95,7 @@ describe('the page, where numbers are missing', { skip }, () => {
     await tab.close();
   });
 
-  it('says where it cannot show what came, and no view fails for good', async () => {
+  it('reports where it cannot show what came, and no view fails for good', async () => {
     // The page's own files, and a socket that sends nothing.
     const server = createServer((request, response) => {
       void fetch(new URL(request.url ?? '/', page.url)).then(async (file) => {

@@ -25,7 +25,7 @@ describe('a sample', () => {
     }
   });
 
-  it('appears whole, says how it was made, and is not written over', async () => {
+  it('appears whole, reports how it was made, and is not written over', async () => {
     const made = await corellaHere(folder, 'sample', 'dishes', '--json');
     assert.equal(made.code, 0, made.stderr);
     const said = JSON.parse(made.stdout) as { files: { path: string }[]; made: string[] };

@@ -111,7 +111,7 @@ describe('a folder in place of a file', () => {
     assert.notEqual(other.code, 0);
   });
 
-  it('says that its calibration failed', async () => {
+  it('reports that its calibration failed', async () => {
     const folder = temporaryFolder('failed');
     const words = [
       '--stations',

@@ -49,7 +49,7 @@ describe('gains every so often', () => {
     await writeKnownSky(join(folder, 'good.uvfits'), sky);
   });
 
-  it('have none where the model does not explain the sky, and say when', async () => {
+  it('have none where the model does not explain the sky, and report when', async () => {
     const alone = await calibrate('late.uvfits', '--integration-number', '4');
     assert.equal(alone.code, 1, alone.stdout);
     const ran = await calibrate('late.uvfits', '--solve-every', '4s', '--json');

@@ -188,14 +188,14 @@ async function made(): Promise<Snapshot> {
 }
 
 describe('the satellites over a TART', () => {
-  it('stand in a made snapshot where its catalogue says, by its gains and by those of its satellites', async () => {
+  it('stand in a made snapshot where its catalogue states, by its gains and by those of its satellites', async () => {
     const { right, solved, wrong } = await imaged(await made());
     assert.ok(right >= 3, `${right}`);
     assert.ok(solved >= 3, `${solved}`);
     for (const one of wrong) assert.ok(one < 1.8, wrong.join());
   });
 
-  it('stand in a public snapshot of 2019 where its catalogue says', async (test) => {
+  it('stand in a public snapshot of 2019 where its catalogue states', async (test) => {
     const path = join(process.env.CORELLA_TEST_DATA ?? '', 'tart/data_2019_08_04_21_38_31_UTC.json');
     if (process.env.CORELLA_TEST_DATA === undefined || !existsSync(path)) {
       test.skip('CORELLA_TEST_DATA has no snapshot of a TART');

@@ -72,7 +72,7 @@ it('corella view shows a capture, and ends at a signal', async () => {
   assert.equal(await ended, 0, said);
 });
 
-it('corella view says why there is no image of an array that is too wide', async () => {
+it('corella view reports why there is no image of an array that is too wide', async () => {
   const made = spawnSync(process.execPath, [program, 'sample', 'hour'], { cwd: folder, encoding: 'utf8' });
   assert.equal(made.status, 0, made.stderr);
   const child = spawn(process.execPath, [program, 'view', 'hour.uvfits', '--page', '0'], { cwd: folder });

@@ -32,7 +32,7 @@ describe('auto', () => {
     );
   });
 
-  it('says what it takes, and why not something faster', () => {
+  it('reports what it takes, and why not something faster', () => {
     const absent = { present: false, reason: 'there is no card', fix: 'buy one', auto: false } as const;
     const present = { present: true, description: 'here' } as const;
     const devices: Device[] = [

@@ -181,7 +181,7 @@ describe('calibration', () => {
       }
     }
   });
-  it('says when it has not converged', async () => {
+  it('reports when it has not converged', async () => {
     const { solutions } = await solve(
       { ...shape, iterations: { kind: 'until', tolerance: 1e-12, most: 4 } },
       input({ seed: 5, ...shape }),
@@ -193,7 +193,7 @@ describe('calibration', () => {
     // noise of √2 Jy on fringes of rms |g|² √(10² + 4²) ≈ 12 Jy
     for (const { residual } of solutions) assert.ok(residual > 0.05 && residual < 0.25, `${residual}`);
   });
-  it('leaves out what is flagged, unlinked or dead, and says why', async () => {
+  it('leaves out what is flagged, unlinked or dead, and reports why', async () => {
     const data = input({ seed: 7, ...shape });
     data.flaggedInputs[2 * 3] = 1;
     for (let c = 0; c < 3; c++) {

@@ -13,7 +13,7 @@ const documented = {
   dft: [3.9, -13, 1],
 } satisfies Record<FilterName, readonly [number, number, number]>;
 
-void it('filters by name are as their table says', () => {
+void it('filters by name are as their table states', () => {
   for (const name of Object.keys(documented) as FilterName[]) {
     const plan = planChannelise({
       channels: 32,

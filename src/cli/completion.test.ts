@@ -40,7 +40,7 @@ describe('completion', () => {
     assert.deepEqual(await offered('image', '--tap'), ['--taper', '--taps']);
   });
 
-  it('for zsh is that of bash, and for fish says what each option is', async () => {
+  it('for zsh is that of bash, and for fish states what each option is', async () => {
     assert.ok((await completionOf('zsh', commands)).startsWith('#compdef corella\n'));
     const fish = await completionOf('fish', commands);
     assert.match(fish, /^complete -c corella .*seen_subcommand_from correlate' -l backend -x -a '[^']*cpu/m);

@@ -34,7 +34,7 @@ describe('axes', () => {
     assert.equal(baselineCount(256), 32_896);
   });
 
-  it('arrays are as long and as wide as their type says', () => {
+  it('arrays are as long and as wide as their type states', () => {
     const voltages: readonly [VoltageType, number, number][] = [
       ['i8', 6, 1],
       ['i16', 6, 2],

@@ -13,7 +13,7 @@ const caught = (act: () => unknown): CorellaError => {
 };
 
 describe('refusals', () => {
-  it('say where, what and how to put it right, in one line and one by one', () => {
+  it('report where, what and how to put it right, in one line and one by one', () => {
     const error = caught(() => refuse('here', 'it is so', 'do this'));
     assert.equal(error.message, 'here: it is so; do this');
     assert.deepEqual(

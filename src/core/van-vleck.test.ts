@@ -82,7 +82,7 @@ describe('van Vleck’s correction', () => {
     assert.ok(Math.abs(vanVleck.covariance(100, x, x) - 100) < 0.01);
   });
 
-  it('says nothing of silence and of what is always at the rails', () => {
+  it('reports nothing of silence and of what is always at the rails', () => {
     const vanVleck = new VanVleck(7);
     assert.equal(vanVleck.input(0), undefined);
     assert.equal(vanVleck.input(48.9), undefined);

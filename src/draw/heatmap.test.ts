@@ -70,7 +70,7 @@ describe('colour bars', () => {
     assert.deepEqual(pixel(90, 173), NOTHING);
     assert.deepEqual(wordsOf(shapes), ['0', '5', '10', 'missing', 'dB']);
   });
-  it('mark the ends that numbers lie beyond, and say how far they go', () => {
+  it('mark the ends that numbers lie beyond, and report how far they go', () => {
     const shapes = drawColourBar({ ...power, least: -36.12, most: 700 }, bar, { stands: 'beside' });
     assert.ok(wordsOf(shapes).includes('down to −36.1') && wordsOf(shapes).includes('up to 700'));
     // a tip of 14 above the bar, in the highest colour

@@ -18,7 +18,7 @@ describe('letters', () => {
     assert.equal(textWidth('H H', 2048), 2 * 1540 + 651);
     assert.ok(textWidth('H', 100, 'bold') > textWidth('H', 100));
   });
-  it('move together where the font says so', () => {
+  it('move together where the font states it', () => {
     assert.ok(textWidth('AV', 100) < textWidth('A', 100) + textWidth('V', 100));
     assert.equal(textWidth('AH', 100), textWidth('A', 100) + textWidth('H', 100));
   });

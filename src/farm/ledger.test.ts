@@ -201,7 +201,7 @@ describe('a result', () => {
       );
   });
 
-  it('drops results whose parts are not those of their job, whatever their checksum says', () =>
+  it('drops results whose parts are not those of their job, whatever their checksum states', () =>
     inTemporaryFolder('ledger', async (folder) => {
       const shape = { ...plan().shape, stations: 2, sums: [{ first: 0, end: 15 }, { first: 15, end: 20 }] }; // prettier-ignore
       const of = plan('x.uvh5', '1.2.3', { shape });

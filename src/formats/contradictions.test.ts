@@ -13,7 +13,7 @@ const taken = async (bytes: Uint8Array, options: OpenFileOptions): Promise<void>
   await (await openFile(writeSample(bytes), options)).close();
 };
 
-describe('what the user says against a recording', () => {
+describe('what the user states against a recording', () => {
   const vdif = {
     bits: 2,
     parts: 1,
@@ -61,7 +61,7 @@ describe('what the user says against a recording', () => {
     );
   });
 
-  it('plain binary: unsigned bytes are what was said, though they are read as signed ones', async () => {
+  it('plain binary: unsigned bytes are what was stated, though they are read as signed ones', async () => {
     const format = 'raw';
     const options = { format, inputs: 1, sampleRateHz: 1e6 } as const;
     for (const type of ['u8', 'cu8', 'i8', 'ci8'] as const)

@@ -39,7 +39,7 @@ describe('format registry', () => {
     assert.equal((await openFile(await made('a.one', 2), {}, known)).format, 'two');
   });
 
-  it('refuses options that a file is not read with, and says which files are', async () => {
+  it('refuses options that a file is not read with, and reports which files are', async () => {
     const [one, two] = [await made('o', 1), await made('t', 2)];
     assert.equal((await openFile(one, { metafits: 'x', tuning: 2 }, known)).format, 'one');
     await assert.rejects(
@@ -52,7 +52,7 @@ describe('format registry', () => {
     );
   });
 
-  it('says what is wrong with what it cannot open', async () => {
+  it('reports what is wrong with what it cannot open', async () => {
     await assert.rejects(
       openFile(join(folder, 'none'), {}, known),
       /none: there is no such file; check the name/,

@@ -15,7 +15,7 @@ import { log10Tail } from './search.js';
 import { along, WAVENUMBER, wrapped, type Cosines } from './solve.js';
 
 describe('C/A codes', () => {
-  it('begin as IS-GPS-200 says in octal', () => {
+  it('begin as IS-GPS-200 states in octal', () => {
     for (const [prn, octal] of [
       [1, '1440'],
       [2, '1620'],

@@ -270,7 +270,7 @@ describe('a lone source', () => {
       const measured = measureSource(planeOf(image, imagePlan, 0, 0), imagePlan, { l, m }, 64);
       assert.ok(measured.errorPixels < 0.1, `${measured.errorPixels}`);
     });
-    it(`looks as the exact sum says, all over the sky, with ${size} × ${size} kernels`, () => {
+    it(`looks as the exact sum states, all over the sky, with ${size} × ${size} kernels`, () => {
       const integration = correlate(imagePlan, wave(stationsM, { x: 0.48, y: -0.6, z: 0.64 }), 1);
       const { image } = imageVisibilities(imagePlan, [integration], { autos: 'include' });
       for (let at_ = 5; at_ < image.length; at_ += 11) {

@@ -59,7 +59,7 @@ describe('image plan', () => {
       assert.ok(error > least && error < most, `K = ${size}: ${error}`);
     }
   });
-  it('says by its kernel errors that heights left out do harm', () => {
+  it('reports by its kernel errors that heights left out do harm', () => {
     const stationsM = randomStations(2, 12, 60, 2);
     const projected = rms(plan({ stationsM }).kernelErrors);
     const centred = rms(plan({ stationsM, heights: 'phase-centre' }).kernelErrors);
@@ -104,13 +104,13 @@ describe('pixels for who has no wish', () => {
     assert.equal(fitting(300), 160);
     assert.equal(fitting(300, { kind: 'field', widthDeg: 48 }), 128);
   });
-  it('are the most where nothing holds it: the plan then says which field would fit those', () => {
+  it('are the most where nothing holds it: the plan then states which field would fit those', () => {
     assert.equal(fitting(3000), 1024);
   });
 });
 
 describe('image plan refuses', () => {
-  it('an aperture that does not fit, and says what would', () => {
+  it('an aperture that does not fit, and reports what would', () => {
     // 300 m at 60 MHz are 60.04 wavelengths, 138.1 cells of 1/2.3, + 7 = 145.1, hence 146; 57/138.1 of the sky fits
     const stationsM = [
       { x: 0, y: 0, z: 0 },

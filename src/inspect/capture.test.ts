@@ -53,7 +53,7 @@ describe('a look at a capture', () => {
     );
   });
 
-  it('says what is not known without it', async () => {
+  it('reports what is not known without it', async () => {
     const { streams } = await look(heaps.slice(0, 100));
     assert.equal(streams[0].plan, undefined);
     assert.match(streams[0].unknown?.what ?? '', /no descriptor of feng_raw came/);

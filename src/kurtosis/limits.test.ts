@@ -21,7 +21,7 @@ describe('limits of spectral kurtosis', () => {
     }
   });
 
-  it('noise passes them as often as they say, of complex and of real numbers, alone and as a mean of four', () => {
+  it('noise passes them as often as they state, of complex and of real numbers, alone and as a mean of four', () => {
     const random = randomStream(7, 'kurtosis');
     const windows = 40_000;
     for (const [spectra, shape, inputs] of [

@@ -97,7 +97,7 @@ describe('integrations of several images', () => {
     assert.throws(() => imagesIn(0.5000000001, 0.5), /give products\.visibilities\.integration .* 0\.5s/);
   });
 
-  it('last as long as they say, where an image is no whole number of spectra', async () => {
+  it('last as long as they state, where an image is no whole number of spectra', async () => {
     for (const everyS of [1 / 3, 0.333333333333, 1 / 7])
       assert.deepEqual(await lengths(everyS, 1), Array<number[]>(6).fill([1000, 1000]));
     assert.deepEqual((await lengths(0.3, 0.6)).slice(1, 4), Array<number[]>(3).fill([600, 600]));

@@ -146,7 +146,7 @@ describe('losses of a run', () => {
     assert.deepEqual(lines.flat(), []);
   });
 
-  it('say once that two senders share a name', () => {
+  it('state once that two senders share a name', () => {
     const shared: Came = { placed: [1000, 1000], rivals: [0, 900] };
     const lines = said([WHOLE, WHOLE, { ...WHOLE, rivals: [3, 0] }, shared, shared]);
     assert.deepEqual(lines.slice(0, 3).flat(), []);

@@ -153,7 +153,7 @@ describe('a simulated input', () => {
     );
   });
 
-  it('says once that the machine is too slow', async () => {
+  it('states once that the machine is too slow', async () => {
     const { input, clock, said } = opened(5);
     for await (const source of input.sessions()) {
       if (source.kind !== 'voltages') return;

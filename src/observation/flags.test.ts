@@ -103,7 +103,7 @@ describe('flags of an observation', () => {
     assert.throws(() => parsed(['--listen', '1']), /unknown option '--listen'/);
   });
 
-  it('may be renamed by a command, and say so in help and errors', () => {
+  it('may be renamed by a command, and report it in help and errors', () => {
     const settings: FlagSettings = {
       parts: ['source', 'products.visibilities', 'products.images', 'gains'],
       renamed: {

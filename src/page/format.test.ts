@@ -26,7 +26,7 @@ describe('numbers for people', () => {
     assert.equal(plain(scaled(-2e6, 'B')), '−2 MB');
   });
 
-  it('times are in the unit that one would say', () => {
+  it('times are in the natural unit', () => {
     assert.deepEqual([0.25, 9.96, 119, 121, 7199, 7200].map(seconds).map(plain), [
       '250 ms',
       '10.0 s',

@@ -66,7 +66,7 @@ describe('a workload', () => {
     assert.equal(workload.apertureCells, 8);
     assert.equal(asked({ channels: 4, channelWidthHz: 5e4 }).highestHz, 29.6e6);
   });
-  it('leaves out an outrigger that alone spoils the fit, and says which', () => {
+  it('leaves out an outrigger that alone spoils the fit, and reports which', () => {
     const outrigger = { name: 'far', eastM: 2000, northM: 0, upM: 0 };
     const many = Array.from({ length: 99 }, (_, n) => ({ ...square.stations[n % 4], name: `s${n}` }));
     const workload = asked({ telescope: { ...square, stations: [...many, outrigger] } });

@@ -75,7 +75,7 @@ void describe('a qualification', () => {
     );
   });
 
-  void it('makes a page that needs no other file, and says what was missed', async () => {
+  void it('makes a page that needs no other file, and reports what was missed', async () => {
     const page = await reportHtml(made);
     assert.match(page, /Passed: all \d+ thresholds/);
     assert.doesNotMatch(page, /(?:src|href)="(?!data:|#)/);

@@ -110,7 +110,7 @@ describe('senders', () => {
       ],
     );
   });
-  it('says that packets are late, not that two senders share a name, where each leaves a hole', () => {
+  it('reports that packets are late, not that two senders share a name, where each leaves a hole', () => {
     const tick = (rivals: number, late: number, missing: number): string | undefined => {
       const book = new SenderRates(undefined);
       book.tick(account([[0, 0]]), 0);
@@ -123,7 +123,7 @@ describe('senders', () => {
     assert.match(tick(39, 40, 40) ?? '', /too late/);
     assert.match(tick(1900, 1900, 40) ?? '', /two senders share its name/);
   });
-  it('says when the loss is ours', () => {
+  it('reports when the loss is ours', () => {
     const book = new SenderRates(undefined);
     book.tick(account([[0, 0]]), 0);
     book.tick(account([[10, 5]], 5), 1);
@@ -174,7 +174,7 @@ describe('alarms', () => {
     ['check', { check: { differing: 1, failed: 1 } }],
   ];
   for (const [id, measured] of cases)
-    it(`${id} says what, where and how to go on`, () => {
+    it(`${id} states what, where and how to go on`, () => {
       const [fault, ...more] = faultsOf({ ...well, ...measured });
       assert.deepEqual([fault.id, more], [id, []]);
       for (const words of [fault.what, fault.where, fault.fix])

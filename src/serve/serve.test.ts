@@ -181,7 +181,7 @@ describe('what is asked', () => {
     assert.equal(await codeOf({ path: '/api/v1/constructor' }), 404);
     assert.equal(await codeOf(post('__proto__', {})), 404);
   });
-  it('refuses what is too large, no JSON, or not what a command takes, and says what and how', async () => {
+  it('refuses what is too large, no JSON, or not what a command takes, and reports what and how', async () => {
     assert.equal(await codeOf(post('flags', 'x'.repeat(2 ** 21))), 413);
     assert.equal(await codeOf(post('stop', '{')), 400);
     const { code, text } = await asked(post('stop', { now: true }));
@@ -197,7 +197,7 @@ describe('what is asked', () => {
       /there are no data to steer yet/,
     );
   });
-  it('outlives bytes that are no HTTP, and sockets that say nonsense', async () => {
+  it('outlives bytes that are no HTTP, and sockets that send nonsense', async () => {
     await new Promise<void>((resolve) => {
       const raw = connect(port, '127.0.0.1', () => raw.write('\x00\x01nonsense\r\n\r\n'));
       raw.on('close', () => {

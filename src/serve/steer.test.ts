@@ -86,7 +86,7 @@ describe('what is passed to the receiver', () => {
     }
     assert.match(last, /capture-\S+Z\.pcap: 8 bytes, 7 packets dropped/);
   });
-  it('and says what is missing where there is no tcpdump, or it may not', async () => {
+  it('and reports what is missing where there is no tcpdump, or it may not', async () => {
     const absent = openCapture({ port: 1 }, folder, join(folder, 'nothing'));
     await assert.rejects(
       absent(1, () => undefined),

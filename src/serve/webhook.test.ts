@@ -9,7 +9,7 @@ const alarm = { id: 'disk', severity: 'alarm', where: '/data', what: '1 GB free'
 const at = new Date('2026-06-21T04:00:00Z');
 
 describe('alarms to a web address', () => {
-  it('come one after another, and a failure is said once', async () => {
+  it('come one after another, and a failure is reported once', async () => {
     const got: unknown[] = [];
     let code = 200;
     const server = createServer((request, response) => {

@@ -96,7 +96,7 @@ it('gains of circular feeds by a polarised source are those that were put in, R 
   }
 });
 
-it('V = 0 says nothing of R against L, and beams that differ for X and Y are not theirs', async () => {
+it('V = 0 does not determine R against L, and beams that differ for X and Y are not theirs', async () => {
   await assert.rejects(
     prepareCalibrate({ ...settings, crossHand: { kind: 'v-zero', u: 'positive' } }),
     /cross-hand: these data are of circular feeds.*V = 0 does not determine.*products\.gains\.polarise.*42deg/,

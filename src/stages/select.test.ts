@@ -118,7 +118,7 @@ describe('how long visibilities may be summed', () => {
     assert.equal(longestSumS(pair(10), HZ), 30);
   });
 
-  it('the sum of a small array takes all that fits, of a wide one the first alone, and says so', async () => {
+  it('the sum of a small array takes all that fits, of a wide one the first alone, and reports it', async () => {
     const all = await chooseIntegration(fileOf(5, 10), 'sum');
     assert.deepEqual([all.used, all.inFile, all.integration.visibilities[0]], [5, 5, 10]);
     const short = await chooseIntegration(fileOf(20, 10), 'sum');
@@ -168,7 +168,7 @@ describe('how long visibilities may be summed', () => {
 });
 
 describe('adding integrations', () => {
-  it('adds sums and counts, and forgets what files said of each', () => {
+  it('adds sums and counts, and forgets what files stated of each', () => {
     const sum = addIntegrations(one(100, 8), one(102, 20));
     assert.deepEqual([sum.visibilities[0], sum.counts[0], sum.durationS], [28, 8, 4]);
     assert.equal(sum.passThrough, undefined);

@@ -88,7 +88,7 @@ function averaged({ channelWidthHz, durationS, halfWidth, fringes }: Case): Smea
   return lost;
 }
 
-describe('what an image is said to lose at its edge', () => {
+describe('what an image is reported to lose at its edge', () => {
   for (const [name, one] of [
     [
       'a channel of 40 kHz and 2 s over 10°',

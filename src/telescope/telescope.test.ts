@@ -137,7 +137,7 @@ describe('telescopes we carry', () => {
     ['s9-2', [-2562250.14, 5083999.56, -2866587.96]],
     ['s10-3', [-2557932.36, 5087123.71, -2864895.58]],
   ] as const) {
-    it(`${name} stands where its ECEF position says`, async () => {
+    it(`${name} stands where its ECEF position states`, async () => {
       const { site } = await loadTelescope(name);
       ecefM(site).forEach((value, axis) => {
         assert.ok(Math.abs(value - given[axis]) < 0.02, `axis ${axis}: ${value}`);
@@ -172,7 +172,7 @@ describe('positions in other axes', () => {
     );
   });
 
-  it('a table that says where on Earth it is is a telescope by itself', async () => {
+  it('a table that states where on Earth it is is a telescope by itself', async () => {
     const path = join(temporaryFolder('places'), 'yard.csv');
     const geodetic = 'name,longitude_deg,latitude_deg,height_m\n';
     const apartDeg = 0.0001;

@@ -108,7 +108,7 @@ const setup = {
 } as const;
 
 describe('an image of an integration', () => {
-  it('has the geometry of its middle, and says when it began', async () => {
+  it('has the geometry of its middle, and reports when it began', async () => {
     const sky = await imageIntegration(integrationOf(), setup, settings);
     assert.deepEqual(sky.start, start);
     assert.equal(sky.durationS, durationS);

@@ -47,7 +47,7 @@ describe('cuda bindings', () => {
     assert.throws(() => koffiType('CUmystery'), /no binding for the C type 'CUmystery'/);
   });
 
-  it('a copy of rows says where from and where to, by direction', async () => {
+  it('a copy of rows states where from and where to, by direction', async () => {
     const memory = allocateNative(MEMCPY_2D_BYTES);
     const copy = { host: 7n, hostPitchBytes: 10, device: 9n, devicePitchBytes: 128, widthBytes: 10, rows: 3 };
     const at = memcpy2DLayout;
@@ -96,7 +96,7 @@ describe('choosing a card, a path and a target', () => {
 describe('where libraries and compiled kernels are', () => {
   const folder = temporaryFolder('libraries');
 
-  it('looks where the user says first, and below it', () => {
+  it('looks first where the user wants it, and below', () => {
     const folders = userFolders({ CORELLA_CUDA_PATH: '/opt/a:/opt/b' });
     assert.deepEqual(folders.slice(0, 3), ['/opt/a', '/opt/a/lib64', '/opt/a/lib']);
     assert.ok(folders.includes('/opt/b/lib64'));
@@ -110,7 +110,7 @@ describe('where libraries and compiled kernels are', () => {
     assert.ok(compilerPlaces({ VIRTUAL_ENV: folder }).folders.includes(wheel));
   });
 
-  it('says what was not found and what to do; a file that is no library is passed over', () => {
+  it('reports what was not found and what to do; a file that is no library is passed over', () => {
     writeFileSync(join(folder, 'libmissing.so'), 'not a library');
     assert.throws(
       () => openLibrary({ title: 'A thing', names: ['libmissing.so'], folders: [folder], fix: 'get it' }),

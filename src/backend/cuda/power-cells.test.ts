@@ -28,7 +28,7 @@ describe('cells of powers', () => {
     assert.ok(512 * 2 * 127 ** 2 < 2 ** 24 && 512 * (2 * 127 ** 2) ** 2 < 2 ** 40);
   });
 
-  it('are found by kernels where the edges say', () => {
+  it('are found by kernels within the edges', () => {
     for (const window of [128, 250, 256, 700, 9000])
       for (const spectra of [1, 17, 31, 100, 250, 1000, 4097, 65_536, 2 ** 20 - 1]) {
         const { cells } = cellsIn('ci8', spectra, window);

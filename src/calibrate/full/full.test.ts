@@ -234,7 +234,7 @@ describe('full polarisation', () => {
         assert.ok(leaked((s) => jonesOf(found, s)) <= leaked((s) => truth.subarray(8 * s, 8 * s + 8)));
     });
 
-  it('noise makes a weakly polarised sky say less', async () => {
+  it('noise makes a weakly polarised sky determine less', async () => {
     const options: FullSampleOptions = {
       seed: 8,
       stations: 12,
@@ -247,7 +247,7 @@ describe('full polarisation', () => {
     assert.equal(found.crossHand.how, 'unknown');
   });
 
-  it('leaves out stations of which X or Y is flagged, and says why', async () => {
+  it('leaves out stations of which X or Y is flagged, and reports why', async () => {
     const { input } = fullSample({ seed: 9, stations: 8, channels: 1 });
     input.flaggedInputs[2 * 3 + 1] = 1;
     for (let j = 0; j < 8; j++) input.counts[baselineIndex(Math.max(5, j), Math.min(5, j))] = 0;

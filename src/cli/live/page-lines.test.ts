@@ -9,7 +9,7 @@ const wide = at('http://192.0.2.7:8080/', false);
 const settings = { tokenFile: undefined, tokenOption: '--token-file' };
 
 describe('where a page is', () => {
-  it('is said without the token where others read it', () => {
+  it('is reported without the token where others read it', () => {
     for (const page of [local, wide]) {
       const lines = pageLines(page, { ...settings, tokenIs: 'hidden' }).join('\n');
       assert.ok(!lines.includes(TOKEN), lines);
@@ -31,7 +31,7 @@ describe('where a page is', () => {
       /is at http:\/\/192\.0\.2\.7:8080\/#token=/,
     );
   });
-  it('is said with a warning where other machines reach it', () => {
+  it('is reported with a warning where other machines reach it', () => {
     assert.equal(pageLines(local, { ...settings, tokenIs: 'shown' }).length, 1);
     assert.match(pageLines(wide, { ...settings, tokenIs: 'hidden' })[1], /without encryption/);
     assert.match(pageLines(wide, { ...settings, tokenFile: 'token', tokenIs: 'hidden' })[1], /warning/);

@@ -10,7 +10,7 @@ import { failureText } from './failure.js';
 
 const program = fileURLToPath(new URL('../main.js', import.meta.url));
 
-describe('what is said of a failure', () => {
+describe('what is reported of a failure', () => {
   it('holds no control characters of names and files', () => {
     const printed = failureText(
       new CorellaError({ where: 'a\x1b[2J\x07\u009b31m\u202e.dat', what: 'is\rgone' }),

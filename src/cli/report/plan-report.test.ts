@@ -47,7 +47,7 @@ const rowOf = (lines: readonly string[], name: string): string[] | undefined =>
     ?.split(/ {2,}/)
     .slice(1);
 
-describe('what a plan says', () => {
+describe('what a plan states', () => {
   it('the loads by both methods, in the order of the chain', () => {
     const lines = planLines(planFor());
     assert.deepEqual(rowOf(lines, 'correlate'), ['1 %', '0.1 %']); // 1e4 spectra a second at 1 µs; one second in ten

@@ -48,7 +48,7 @@ describe('sample counter', () => {
     assert.deepEqual([...counter.finish(garbage())], [3, 3, 3, 3, 3, 3]);
   });
 
-  it('says shortly what channels have in common', () => {
+  it('reports shortly what channels have in common', () => {
     const wide = { channels: 5, stations: 2, polarisations: 1 } as const;
     const counter = new SampleCounter(wide, Uint8Array.of(0, 0));
     counter.add(8, [{ ...gap, firstChannel: 1, endChannel: 3 }]);

@@ -179,7 +179,7 @@ describe('sky picture', () => {
         assert.ok(Math.hypot(x - marker.x, y - marker.y) > 18, `${words} on a source`);
     }
   });
-  it('says what it shows: Stokes, calibration, integration, beam, stretch', () => {
+  it('reports what it shows: Stokes, calibration, integration, beam, stretch', () => {
     const facts = skyPicture({
       plane: spot(8, 8),
       plan,

@@ -19,7 +19,7 @@ describe('a machine that joins an observation late', () => {
     ]);
   });
 
-  it('follows the eldest of the others, and says where they differ', () => {
+  it('follows the eldest of the others, and reports where they differ', () => {
     const said: string[] = [];
     const machineState = (machine: string, startedUnixS: number, flagged: number[]) => ({
       machine,

@@ -112,7 +112,7 @@ describe('PSRFITS in search mode', () => {
     await file.close();
   });
 
-  it('is laid out as its definition says, byte for byte', async () => {
+  it('is laid out as its definition states, byte for byte', async () => {
     const bytes = readFileSync(await written(8));
     assert.equal(bytes.length % 2880, 0);
     const text = bytes.toString('latin1');

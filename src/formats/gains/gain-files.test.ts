@@ -59,7 +59,7 @@ describe('files of gains', () => {
     );
   });
 
-  it('say of a channel without data that it has none', async () => {
+  it('report a channel without data as such', async () => {
     const path = join(folder, 'empty.json');
     const solutions = [{ channel: 0, polarisation: 0, iterations: 0, converged: false, residual: NaN }];
     await writeGainFiles(path, { ...trioGains, solutions }, facts);

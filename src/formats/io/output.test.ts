@@ -110,7 +110,7 @@ describe('output files', () => {
     await rm(path);
   });
 
-  it('say why a place cannot be written', async () => {
+  it('report why a place cannot be written', async () => {
     await assert.rejects(openOutput(join(folder, 'none', 'x')), (error: unknown) => {
       assert.ok(error instanceof CorellaError);
       assert.match(error.message, /x: cannot be written: the folder .*none does not exist; make it first/);

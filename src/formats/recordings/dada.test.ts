@@ -19,7 +19,7 @@ const sample: DadaSample = {
 };
 
 describe('PSRDADA', () => {
-  it('reads one channel as voltages from where the offset says', async () => {
+  it('reads one channel as voltages from where the offset states', async () => {
     const { recording, values } = await readWhole(dada, encodeDada(sample), { blockSamples: 97 });
     assert.equal(recording.kind === 'voltages' && recording.sampleRateHz, 16e6);
     // 6.4e9 bytes at 4 bytes × 16 MHz are 100 s.
@@ -208,7 +208,7 @@ describe('PSRDADA', () => {
 });
 
 describe('plain binary', () => {
-  it('is what the user says it is', async () => {
+  it('is what the user states it is', async () => {
     const bytes = Buffer.alloc(3 + 2 * 2 * 4);
     for (let k = 0; k < 8; k++) bytes.writeInt16LE(100 * k - 300, 3 + 2 * k);
     const start = parseInstant('2020-01-01T00:00:00');

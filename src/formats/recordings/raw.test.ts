@@ -11,7 +11,7 @@ describe('plain binary', () => {
   const bytes = Buffer.alloc(3 + 12 + 1);
   [1, -2, 3, -4, 5, -6].forEach((value, n) => bytes.writeInt16LE(value, 3 + 2 * n));
 
-  it('is what the user says it is', async () => {
+  it('is what the user states it is', async () => {
     const { recording, values } = await readWhole(raw, bytes, { ...options, skipBytes: 3 });
     assert.deepEqual(
       values.map((row) => [...row]),
@@ -73,10 +73,7 @@ describe('plain binary', () => {
 
   it('is refused undescribed, and where it holds no sample', async () => {
     const path = writeSample(bytes);
-    await assert.rejects(
-      async () => raw.open(path),
-      /have no header; describe it with source\.sample-type/,
-    );
+    await assert.rejects(async () => raw.open(path), /have no header; describe it with source\.sample-type/);
     await assert.rejects(
       async () => raw.open(path, { ...options, inputs: 20 }),
       /no whole sample of 20 inputs/,

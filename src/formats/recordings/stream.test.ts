@@ -111,7 +111,7 @@ describe('samples from a stream', () => {
     }
   });
 
-  it('that pause go on after what is missing, and say so', async () => {
+  it('that pause go on after what is missing, and report it', async () => {
     const pipe = new PassThrough();
     const events: StreamEvent['kind'][] = [];
     pipe.write(Uint8Array.of(1, 2, 3));

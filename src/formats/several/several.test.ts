@@ -108,7 +108,7 @@ describe('several files as one', () => {
       );
   });
 
-  it('VDIF of one time: stations side by side, each where its own time says', async () => {
+  it('VDIF of one time: stations side by side, each where its own time states', async () => {
     const station = (sender: number, firstFrame: number): Buffer =>
       encodeVdif({
         ...vdif,

@@ -22,7 +22,7 @@ describe('gridding kernels', () => {
     assert.ok(Math.abs(kernelValue(kernel, 1.5) - Math.exp(10.9 * (0.75 ** 0.53 - 1))) < 1e-15);
   });
 
-  it('the table says what its kernels do', () => {
+  it('the table states what its kernels do', () => {
     for (const row of kernelTable) {
       const alias = aliasOf(row, row.oversampling);
       assert.ok(Math.abs(alias / row.alias - 1) < 0.02, `W ${row.support} σ ${row.oversampling}: ${alias}`);

@@ -120,7 +120,7 @@ describe('sides of grids', () => {
         planWide({ pixels, pixelCosine: 1 / pixels, bounds, accuracy });
   });
 
-  it('says which accuracy would do where no kernel keeps one', () => {
+  it('reports which accuracy would do where no kernel keeps one', () => {
     const costs = { visibility: 1, cell: 1, transform: 1, pixel: 1, planeCell: 1 };
     const asked = { pixels: 64, halfRange: 0.1, rangeLambda: 100, visibilities: 1000, costs };
     for (const [precision, accuracy, least] of [

@@ -89,7 +89,7 @@ describe('a picture of one baseline', () => {
     assert.notDeepEqual(at(300, 150), [96, 104, 116]);
   });
 
-  it('refuses names that are none, and says which was meant', () => {
+  it('refuses names that are none, and reports which was meant', () => {
     const file = fileOf([integrationOf(0, shape, value)], frequenciesHz, {
       ...trio,
       stations: trio.stations.map((station, s) => ({ ...station, name: `stand${s}` })),

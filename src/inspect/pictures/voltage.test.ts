@@ -47,14 +47,14 @@ const wordsOf = ({ shapes }: Picture): string[] =>
   shapes.flatMap((shape) => (shape.kind === 'text' ? [shape.words] : []));
 
 describe('a picture of a recording', () => {
-  it('shows every input by name, and says which are silent or weak', () => {
+  it('shows every input by name, and reports which are silent or weak', () => {
     const words = wordsOf(recordingPicture(file, block([]), 'v'));
     for (const name of ['s0:X', 's1:Y', 's2:Y']) assert.ok(words.includes(name), name);
     assert.ok(words.includes('silent: s2:X'));
     assert.ok(words.includes('more than 15 dB below the median: s2:Y'));
     assert.ok(!words.includes('Lost samples of every input'));
   });
-  it('has a panel for what was lost, and says how much', () => {
+  it('has a panel for what was lost, and reports how much', () => {
     const words = wordsOf(recordingPicture(file, block([lost]), 'v'));
     assert.ok(words.includes('Lost samples of every input'));
     // 128 of 6 · 512

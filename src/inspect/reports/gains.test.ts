@@ -5,7 +5,7 @@ import { trioGains } from '../../formats/testing/gain-subjects.js';
 import { firstWithGains, lookAtGains, timesOf } from '../gains.js';
 import { gainJson, gainLines } from './gains.js';
 
-it('gains of several times say how many, from when to when, and which are shown', () => {
+it('gains of several times state how many, from when to when, and which are shown', () => {
   const none = { ...trioGains, time: instant(0), solved: new Uint8Array(12) };
   const file = {
     ...none,

@@ -16,7 +16,7 @@ const integration = {
   flaggedInputs: new Uint8Array(1),
 };
 
-it('a sum that leaves integrations out says so, and one that takes all says nothing', () => {
+it('a sum that leaves integrations out reports it, and one that takes all states nothing', () => {
   assert.deepEqual(choiceLines({ integration, first: 0, used: 8, inFile: 8 }, 'sum'), []);
   const said = (first: number, used: number) =>
     messagesIn(choiceLines({ integration, first, used, inFile: 8 }, 'sum'))[0];

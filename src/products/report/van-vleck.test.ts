@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { liveVanVleck, vanVleckLines } from './van-vleck.js';
 
 describe('van Vleck, reported', () => {
-  it('says that one and two bits of the recording itself stay as they are', () => {
+  it('reports that one and two bits of the recording itself stay as they are', () => {
     const all = { corrected: 5, left: 0 };
     for (const bits of [1, 2]) {
       const [{ code, data }] = vanVleckLines(all, bits);

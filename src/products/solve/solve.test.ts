@@ -197,7 +197,7 @@ describe('solveGains', () => {
     assert.equal((await solve([seen(0, sky, deaf)], { odd: 0 })).summary.solvedInputs, inputs);
   });
 
-  it('finds delays, and says so where they do not fit', async () => {
+  it('finds delays, and reports it where they do not fit', async () => {
     const delaysS = places.map((_, a) => 20e-9 * a);
     const cables: Gain = (c, a) => polar(1 + 0.1 * a, -2 * Math.PI * frequenciesHz[c] * delaysS[a]);
     const solved = await solve([seen(0, sky, cables)], { over: 'delay', reference: 's0' });

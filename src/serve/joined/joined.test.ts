@@ -94,7 +94,7 @@ describe('images of several machines', () => {
     assert.equal(made.without, undefined);
   });
 
-  it('are shown without who is missing, and say so', () => {
+  it('are shown without who is missing, and report it', () => {
     const { combiner, frames } = combining(['high', 'low']);
     combiner.add(sent('low', 0, 3), 10);
     combiner.tick(11);

@@ -40,7 +40,7 @@ describe('beams', () => {
     assert.ok(zenith < 0.3, String(zenith));
   });
 
-  it('of dishes are half as strong where the literature says', async () => {
+  it('of dishes are half as strong where the literature states', async () => {
     // J₁ from tables: J₁(1) = 0.4400505857, J₁(3.8317) = 0.
     close(besselJ1(1), 0.4400505857, 1e-9);
     close(besselJ1(3.8317059702), 0, 1e-9);

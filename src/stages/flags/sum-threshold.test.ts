@@ -158,7 +158,7 @@ describe('a plane of noise', () => {
 });
 
 describe('a few integrations', () => {
-  it('show a carrier and a burst, of which a running median along time says nothing', () => {
+  it('show a carrier and a burst, of which a running median along time shows nothing', () => {
     for (const times of [4, 6, 10]) {
       const random = randomStream(7, `few ${times}`);
       const isHit = (at: number): boolean => at % 64 === 20 || Math.floor(at / 64) === 2;

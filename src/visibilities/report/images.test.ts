@@ -15,14 +15,14 @@ describe('smearing', () => {
     assert.match(smearLines('time', 0.456)[0].text, /46 % loss/);
   });
 
-  it('takes fringes to have run where the file says so, whatever its object is called', () => {
+  it('takes fringes to have run where the file states, whatever its object is called', () => {
     assert.equal(fringesOf({ fringes: 'running', object: 'unprojected' }), 'running');
     assert.equal(fringesOf({ object: 'Zenith' }), 'running');
     assert.equal(fringesOf({ object: 'Cyg A' }), 'stopped');
   });
 });
 
-describe('what image says of a field', () => {
+describe('what image states of a field', () => {
   it('is that the telescope followed something outside it', () => {
     const site = { latitudeDeg: 30, longitudeDeg: 0, heightM: 0 };
     const frame = skyFrame(site, parseInstant('2026-06-21T04:00:00Z'));

@@ -95,7 +95,7 @@ describe('a series with an interval that is lost', () => {
   const none: Seen['weight'] = () => 0;
   const lone: Seen['weight'] = (_c, _i, _j, pi, pj) => (pi + pj === 2 ? 0 : 1);
 
-  it('has a blank plane for it, so that planes are as far apart as the header says', async () => {
+  it('has a blank plane for it, so that planes are as far apart as the header states', async () => {
     // Flagged from 20 s on, and no data from 30 s to 50 s.
     const integrations = [seenAt(0), seenAt(10, lone), seenAt(20, none), seenAt(50)];
     const series = await imageWideSeries(() => integrations, setup, settings(), 10);

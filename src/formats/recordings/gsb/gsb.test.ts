@@ -41,7 +41,7 @@ describe('GMRT raw dump', () => {
     assert.deepEqual([gaps, recording.unknownFacts], [[], ['frequency']]);
   });
 
-  it('puts a frame where its time says, and what is lost between is a gap', async () => {
+  it('puts a frame where its time states, and what is lost between is a gap', async () => {
     const times = ['00 0.000000240', '00 0.754974960'];
     const { recording, values, gaps } = await whole(dump('lost', times, 2), 100);
     assert.equal(recording.samples, 32);

@@ -99,7 +99,7 @@ describe('SigMF recordings', () => {
     );
   });
 
-  it('of others take from the user what they do not say, and only that', async () => {
+  it('of others take from the user what they do not state, and only that', async () => {
     const base = await record('foreign');
     await editMeta(base, ({ global, captures }) => {
       for (const key of Object.keys(global)) {

@@ -53,7 +53,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     );
   });
 
-  it('say units, which of DATA alone are not believed where they are Jy', async () => {
+  it('state units, which of DATA alone are not believed where they are Jy', async () => {
     const unit = (word: string): string => `alter table SET set keyword DATA::QuantumUnits='${word}'`;
     const raw = await facts(await changed(FOREIGN, unit('Jy')));
     assert.equal(raw.header.units, undefined);
@@ -67,7 +67,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     assert.equal((await facts(corrected, { column: 'CORRECTED_DATA' })).header.units, 'Jy');
   });
 
-  it('say by their feeds where X points: north is exchanged, and what stays open is reported', async () => {
+  it('state by their feeds where X points: north is exchanged, and what stays open is reported', async () => {
     const angles = (x: string, y: string): string =>
       `update SET::FEED set RECEPTOR_ANGLE=array([${x},${y}],[2])`;
     /** Products of the first autocorrelation, XX, XY, YX, YY, real parts. */

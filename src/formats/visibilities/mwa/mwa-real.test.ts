@@ -104,7 +104,7 @@ describe('real MWA files', { skip }, () => {
     assert.deepEqual([file.details.weights, file.details.object], ['in the file', '3C444']);
   });
 
-  it('MWAX receives 3C444 where it stood, through cables as long as the metafits says', async () => {
+  it('MWAX receives 3C444 where it stood, through cables as long as the metafits states', async () => {
     const { file, one } = await only(MWAX);
     const { cableM } = await readMetafits(join(folder, '1320409688.metafits'));
     const { stations, site } = file.telescope;

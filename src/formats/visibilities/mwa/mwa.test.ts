@@ -265,7 +265,7 @@ describe('an MWA observation', () => {
     assert.equal(file.details.integrationsBeforeGoodTime, 1);
   });
 
-  it('says what to do where the metafits is missing, another’s, or alone', async () => {
+  it('reports what to do where the metafits is missing, another’s, or alone', async () => {
     const lone = folderOf({
       '1061315448_1_gpubox01_00.fits': piece([START]),
       '1061315448_1.fits': piece([START]),

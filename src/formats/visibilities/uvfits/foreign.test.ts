@@ -180,7 +180,7 @@ describe('UVFITS of other programs', () => {
     assert.deepEqual([...integrations[0].visibilities], [0, 0, 3 * precise, -6, 0, 0]);
   });
 
-  it('feeds at right angles say where X points; both at 0 were never measured', async () => {
+  it('feeds at right angles state where X points; both at 0 were never measured', async () => {
     const four = {
       ...least,
       axes: [axis('COMPLEX', 3), axis('STOKES', 4, -5, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
@@ -211,7 +211,7 @@ describe('UVFITS of other programs', () => {
     }
   });
 
-  it('a lone XY is XY, and its copies say so', async () => {
+  it('XY alone is XY, and its copies state it', async () => {
     const { file, integrations } = await read({
       ...least,
       axes: [axis('COMPLEX', 3), axis('STOKES', 1, -7, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],

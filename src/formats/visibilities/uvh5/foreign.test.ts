@@ -98,7 +98,7 @@ describe('UVH5 that others have made or changed', () => {
     assert.deepEqual([...north.visibilities.subarray(0, 2)], [...east.visibilities.subarray(6, 8)]);
   });
 
-  it('knows where X points by the angles of the feeds, where nothing else says it', async () => {
+  it('knows where X points by the angles of the feeds, where nothing else states it', async () => {
     const east = (await readAll(await altered(() => undefined))).all[0];
     for (const [xRad, yRad, orientation, place] of [
       [Math.PI / 2, 0, 'east', 0],

@@ -54,7 +54,7 @@ describe('UVH5 of what moves', () => {
     await assert.rejects(opened({}, 'near_field'), /a phase centre of the kind 'near_field'/);
   });
 
-  it('says the zenith where fringes run, not the name of what is elsewhere', async () => {
+  it('states the zenith where fringes run, not the name of what is elsewhere', async () => {
     const named = await opened({}, 'unprojected');
     assert.deepEqual([named.header.object, named.header.fringes], ['drift scan Jupiter', 'running']);
     const { zenith } = skyFrame(telescope.site, fromJulianDate(FIRST_DAY, 0));
@@ -75,7 +75,7 @@ describe('UVH5 of what moves', () => {
     assert.match(String(assumed), /stays at altitude 70\.00°, azimuth 30\.00°/);
   });
 
-  it('of before the catalogue is refused where it does not say where it was phased to', async () => {
+  it('of before the catalogue is refused where it does not state where it was phased to', async () => {
     const old = altered((items) => {
       for (const name of ['version', 'phase_center_catalog', 'phase_center_id_array'])
         Reflect.deleteProperty(items, name);

@@ -198,7 +198,7 @@ function sizes(): void {
     });
   }
 
-  it('says which kernels it takes', async () => {
+  it('reports which kernels it takes', async () => {
     const describeFor = async (size: 3 | 7, acrossM: number, samples: number): Promise<string> => {
       const plan = planImage({
         pixels: 256,

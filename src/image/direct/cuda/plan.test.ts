@@ -92,7 +92,7 @@ describe('the choice of kernels', () => {
     assert.equal(choose(plan, short, 'half').kind, 'half');
     assert.equal(choose(plan, long, 'single').kind, 'split');
   });
-  it('takes plain single precision where the tensor cores cannot be, and says why', () => {
+  it('takes plain single precision where the tensor cores cannot be, and reports why', () => {
     const plan = makePlan();
     const why = (choice: DirectChoice): string => (choice.kind === 'float' ? choice.why : '');
     assert.match(why(prepareDirectChoice(plan, 'tensor')(long)), /Hopper/);

@@ -75,7 +75,7 @@ describe('wide images gridded in TypeScript', () => {
     await assert.rejects(imager.predict(none), /no model was loaded/);
   });
 
-  it('is what reference takes where the direct sum would take long, and says so', async () => {
+  it('is what reference takes where the direct sum would take long, and reports it', async () => {
     const rows = noiseRows(layout, randomStream(7, 'choice'));
     const methodOf = async (pixels: number): Promise<string> => {
       const plan = planWide({ pixels, pixelCosine: 1 / pixels, bounds: boundsOf([rows]) });
