@@ -86,7 +86,7 @@ describe('live refuses before the first packet', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
-    await refused(`live ${LISTEN} -o o.uvh5 --page ${port}`, /is taken by another program/);
+    await refused(`live ${LISTEN} -o o.uvh5 --page ${port}`, /is in use by another program/);
     await new Promise((resolve) => other.close(resolve));
   });
 });

@@ -96,12 +96,20 @@ async function receiveFrom(
       }
     }
   })();
-  await work(sender, reception, seen);
-  reception.stop();
-  await consuming;
-  const account = reception.account();
-  sender.close();
-  await reception.close();
+  const finish = async (): Promise<ReturnType<Reception['account']>> => {
+    reception.stop();
+    await consuming;
+    const account = reception.account();
+    sender.close();
+    await reception.close();
+    return account;
+  };
+  // Open sockets would keep the process of a failed test running.
+  await work(sender, reception, seen).catch(async (failure: unknown) => {
+    await finish();
+    throw failure;
+  });
+  const account = await finish();
   const sum = Object.values(account.outcomes).reduce((all, count) => all + count, 0);
   assert.equal(sum, account.packets, 'every packet once');
   assert.equal(

@@ -382,7 +382,7 @@ async function listen(
     throw new CorellaError(
       {
         where: `page.address: ${host}:${port}`,
-        what: code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be listened on (${code})`,
+        what: code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be listened on (${code})`,
         fix: 'give another address, or page.address: false',
         code: 'network.unavailable',
       },

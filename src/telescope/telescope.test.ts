@@ -193,7 +193,7 @@ describe('positions in other axes', () => {
     assert.ok(Math.abs(found.heightM - 370) < 1e-3 && Math.abs(found.latitudeDeg + 26.7) < 1e-8);
     for (const [text, reason] of [
       [table, /yard\.csv: positions in local metres do not state where on Earth they are/],
-      [`name,x_m,y_m,z_m\na,${x / 1000},${y / 1000},${z / 1000}\n`, /stand -\d+ m above the ellipsoid/],
+      [`name,x_m,y_m,z_m\na,${x / 1000},${y / 1000},${z / 1000}\n`, /are -\d+ m above the ellipsoid/],
       [`${geodetic}a,116,here,3\n`, /line 2, column latitude_deg: 'here' is not an angle/],
     ] as const) {
       await writeFile(path, text);

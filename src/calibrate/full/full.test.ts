@@ -284,7 +284,7 @@ describe('full polarisation', () => {
   it('refuses what cannot be solved, by name', async () => {
     const shape = { stations: 5, channels: 1 } as const;
     const whole = fullSample({ seed: 1, ...shape, polarised: [[1, 0, 0], [1, 0, 0], [1, 0, 0]] }); // prettier-ignore
-    await assert.rejects(solve(whole.input, shape), /channel 0: the model is wholly polarised/);
+    await assert.rejects(solve(whole.input, shape), /channel 0: the model is fully polarised/);
     const { input } = fullSample({ seed: 1, ...shape });
     input.visibilities[8 * baselineIndex(4, 2) + 3] = NaN;
     await assert.rejects(solve(input, shape), /the visibility of stations 4 and 2 is not a finite number/);

@@ -74,7 +74,7 @@ int openSocket(const SocketAsked &asked, SocketGiven &given) {
   where.sin_addr = addressOf(joins ? asked.group : asked.address);
   if (bind(socket.fd, reinterpret_cast<sockaddr *>(&where), sizeof where) != 0) {
     const std::string name = std::string(joins ? asked.group : asked.address) + ":" + std::to_string(asked.port);
-    if (errno == EADDRINUSE) throw Refusal(name + " is taken by another program");
+    if (errno == EADDRINUSE) throw Refusal(name + " is in use by another program");
     refuse(name + " cannot be bound");
   }
   if (joins) {

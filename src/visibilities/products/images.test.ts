@@ -9,7 +9,7 @@ describe('the beam of a file of several targets', () => {
     const asked = { element: 'airy:25', 'beam-corrected': true };
     await assert.rejects(
       correctionOf(asked, 'all', telescope),
-      /airy:25 points at the target: one beam would stand/,
+      /airy:25 points at the target: one beam would be used/,
     );
     assert.equal((await correctionOf(asked, 'A', telescope))?.name, 'airy:25');
     assert.equal((await correctionOf({ ...asked, element: 'cosine:1' }, 'all', telescope))?.name, 'cosine:1');

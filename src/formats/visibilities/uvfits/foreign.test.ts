@@ -61,7 +61,7 @@ describe('UVFITS of other programs', () => {
     assert.deepEqual(file.header.unusedAntennas, undefined);
     await assert.rejects(
       read({ ...least, placeless: [41] }),
-      /antenna 41 is in the data but stands nowhere: its STABXYZ is \(0, 0, 0\)/,
+      /antenna 41 is in the data but has no position: its STABXYZ is \(0, 0, 0\)/,
     );
   });
 
@@ -99,7 +99,7 @@ describe('UVFITS of other programs', () => {
       integrations.map(({ durationS }) => durationS),
       [10, 86_400 / 8192],
     );
-    assert.match(String(file.assumed), /2 rows have an INTTIM of more than a day, or that is no number/);
+    assert.match(String(file.assumed), /2 rows have an INTTIM above a day, or not a number/);
   });
 
   it('tables by the name that AIPS had for them before FITS did', async () => {

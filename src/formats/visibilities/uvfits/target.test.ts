@@ -106,7 +106,7 @@ describe('UVFITS of several sources', () => {
     assert.deepEqual([radians.at, radians.object], [table.at, table.object]);
     assert.match(
       String(radians.warnings),
-      /has 3C286 at 202\.7800° 30\.5000°, which is taken.*3\.5400° 30\.5000°, are passed over/,
+      /has 3C286 at 202\.7800° 30\.5000°, which is used.*3\.5400° 30\.5000°, are ignored/,
     );
     const unnamed = await open({ rows: 1, header: [10, -20], named: false });
     assert.deepEqual(unnamed.at, [10, -20]);

@@ -201,7 +201,7 @@ describe('UVH5 that others have made or changed', () => {
           items.antenna_positions = reals([1e12, 0, 0, 10, 0, 0, 0, 10, 0], [3, 3]);
         }),
       ),
-      /its antenna one stands 1\d*(?:\.\d+)? m from the site/,
+      /its antenna one is 1\d*(?:\.\d+)? m from the site/,
     );
     const widths = await openUvh5(
       await altered((items) => {
