@@ -37,7 +37,7 @@ const lines = [
     error:
       '`code` ([errors](#errors)), `message`, the line on standard error; `where`, `what` and `fix` apart, where they are known',
   }),
-  'and the exit code is 1 (of `compare` 2: its 1 means that files differ). Exit code 2 means that the result is there, in the document as usual, and something that was asked for is not in it; messages of severity `error` say what.',
+  'and the exit code is 1 (of `compare` 2: its 1 means that files differ). Exit code 2 means that the result is there, in the document, and something that was asked for is not in it; messages of severity `error` say what.',
   '',
   '**Conventions.** Units are in the name: `…Hz`, `…S` (seconds), `…Deg`, `…Jy`, `…Db`, `…Bytes`; times end in `Utc` and are ISO 8601. What JSON cannot hold (NaN) is `null`. `seconds` is how long the work took. The tables leave `jsonVersion` and `messages` out, and of `live` the `event` and `at`, when it was printed (UTC).',
   '',

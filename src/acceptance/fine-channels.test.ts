@@ -167,7 +167,7 @@ void describe('channels made finer', () => {
       folder,
       ...'correlate v.sigmf-meta --fine-channels 4 -o x.uvh5'.split(' '),
     );
-    assert.match(voltages.stderr, /voltages have no channels yet; say how many with --channels/);
+    assert.match(voltages.stderr, /voltages have no channels yet; give their number with --channels/);
   });
 
   void it('of voltages that were real: what mirrors the band below its edge gives a warning, and van Vleck knows its channel', async () => {

@@ -138,7 +138,7 @@ describe('a command that is a shorthand', () => {
       '--times 2030-01-01T00:00:00Z..': /^corella: --times: v\.sigmf-meta has no data there/,
       '--flag 0-11': /^corella: --flag: .* leave out every input/,
       '--values sums --bits float -o x.uvh5': /^corella: --values: .*--bits 8/,
-      '--fine-channels 4': /^corella: --fine-channels: .*say how many with --channels/,
+      '--fine-channels 4': /^corella: --fine-channels: .*give their number with --channels/,
       '--kurtosis-over each': /^corella: --kurtosis-over: .*give --kurtosis too/,
     };
     for (const [words, message] of Object.entries(refused)) {

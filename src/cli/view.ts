@@ -10,7 +10,7 @@ import { addFields, type Options } from './options/own.js';
 import * as shared from './options/shared.js';
 import { whenRun } from './options/command.js';
 
-const group = 'Of a capture, where its packets do not say';
+const group = 'Of a capture, where its packets do not state it';
 export const ofCaptures = {
   telescope: variant(shared.telescope, { group }),
   stations: variant(shared.stations, { group }),

@@ -291,7 +291,7 @@ export const calibrateMessages = {
     data: { feeds: '`linear` or `circular`' },
     text: ({ feeds }: { feeds: 'linear' | 'circular' }) => {
       const [first, second, mixed] = feedsText[feeds];
-      return `the phase between ${first} and ${second} is unknown: images leave out ${mixed}; products.gains.cross-hand says how to find it`;
+      return `the phase between ${first} and ${second} is unknown: images leave out ${mixed}; products.gains.cross-hand determines it`;
     },
     help: 'Gains of each polarisation leave the phase between the two open. A polarised source in the model, V = 0 (products.gains.cross-hand: v-zero:u-positive), a known angle, or earlier gains determine it.',
   }),

@@ -10,7 +10,7 @@ export const dataMessages = {
     severity: 'note',
     data: { what: 'in words' },
     text: ({ what }: { what: string }) => what,
-    help: 'The file does not state something that is needed, or states it only in part. The message says what was assumed; options of the command set it.',
+    help: 'The file does not state something that is needed, or states it only in part. The message states what was assumed; options of the command set it.',
   }),
   'data.missing': declare({
     severity: 'warning',
@@ -566,7 +566,7 @@ export const dataMessages = {
     severity: 'note',
     data: { what: 'in words' },
     text: ({ what }: { what: string }) => what,
-    help: 'Something in the file of the sky model was not used. The message says what and why.',
+    help: 'Something in the file of the sky model was not used. The message states what and why.',
   }),
   'sky.orientation-unknown': declare({
     severity: 'warning',

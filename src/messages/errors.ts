@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.js';
 
 export const errorMessages: Readonly<Record<ErrorCode, string>> = {
   refused:
-    'What was asked for cannot be done with these data, options or this machine. The message says what, where, and how to fix it. Errors that have no code of their own have this one.',
+    'What was asked for cannot be done with these data, options or this machine. The message states what, where, and how to fix it. Errors that have no code of their own have this one.',
   'value.invalid':
     'An option or a field has a value that is not allowed: the wrong kind, or out of range. The message gives the allowed values; `corella COMMAND --help all` and docs/options.md list them.',
   unsupported:
@@ -21,7 +21,7 @@ export const errorMessages: Readonly<Record<ErrorCode, string>> = {
   'file.unwritable':
     'The output cannot be written: the folder is missing or read-only, or the name is that of a folder.',
   'file.damaged':
-    'The file is not what its header or its name says: it is truncated, damaged, or breaks the definition of its format. Copy it again, or check what wrote it.',
+    'The file is not what its header or its name states: it is truncated, damaged, or breaks the definition of its format. Copy it again, or check what wrote it.',
   'file.unknown-format':
     'No format that we read fits the beginning of this file. docs/formats.md lists the formats; raw samples need source.sample-type.',
   'file.exists':

@@ -76,6 +76,6 @@ export const crossHandFlag: Shorthand = {
   flag: '--cross-hand-known',
   group: 'Gains',
   fields: ['gains.cross-hand'],
-  help: 'X and Y of these gains have one phase reference; whatever their file says',
+  help: 'X and Y of these gains have one phase reference; whatever their file states',
   fill: () => ({ 'gains.cross-hand': 'known' }),
 };

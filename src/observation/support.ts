@@ -43,7 +43,7 @@ const unsupported: readonly Unsupported[] = [
     field: 'front.finer',
     with: 'voltages',
     why: 'is for channelised data, and voltages have no channels yet',
-    fix: 'say how many with front.channels',
+    fix: 'give their number with front.channels',
     applies: ({ front }, { kind }) => kind === 'voltages' && front?.finer !== undefined,
   },
   ...OF_VOLTAGES.map((name): Unsupported => ({
@@ -64,7 +64,7 @@ const unsupported: readonly Unsupported[] = [
   ...(['window', 'passband', 'coefficients'] as const).map((name): Unsupported => ({
     field: `front.${name}`,
     with: 'front.filter',
-    why: 'front.filter says what the filter is',
+    why: 'front.filter defines the filter',
     fix: 'leave one of them out; front.taps may go with both',
     applies: ({ front }) => front?.filter !== undefined && front[name] !== undefined,
   })),

@@ -63,7 +63,7 @@ export async function run(kernel: string | undefined, options: BenchOptions): Pr
       refuse(
         'bench',
         `${wanted ?? 'no kernel'} has nothing to measure on this backend`,
-        'try --backend cpu or cuda; corella devices says which are here',
+        'try --backend cpu or cuda; corella devices lists those that are here',
       );
     }
   } finally {

@@ -69,7 +69,7 @@ async function inspectFile(path: string, options: InspectOptions, terminal: Term
   const paths = draw.map((drawing) => options[drawing] ?? '');
   if (paths.length > 0) await checkOutputs({ ...options, paths, from: path });
   if (options.baseline !== undefined && options.picture === undefined)
-    refuse('--baseline', 'draws nothing by itself', 'say where: --picture pair.png');
+    refuse('--baseline', 'draws nothing by itself', 'give its file: --picture pair.png');
   const fringeOf =
     options.fringeOf === undefined ? undefined : parsePhaseCentre(options.fringeOf, '--fringe-of');
   const opened = await openInspected(path, { source: factsOf(options), telescope: options.telescope });

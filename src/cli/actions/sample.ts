@@ -17,7 +17,7 @@ export async function run(name: string | undefined, options: SampleOptions): Pro
     list(terminal);
     return;
   }
-  const advice = `choose ${samples.map((known) => known.name).join(', ')}; --list says what each is`;
+  const advice = `choose ${samples.map((known) => known.name).join(', ')}; --list describes each`;
   if (name === undefined) refuse('sample', 'no name was given', advice);
   const sample =
     samples.find((known) => known.name === name) ?? refuse('sample', `there is no '${name}'`, advice);

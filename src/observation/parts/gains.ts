@@ -16,7 +16,7 @@ const fields = z.strictObject({
   'cross-hand': field(z.enum(['known']), {
     group,
     changes: 'spectrum',
-    help: 'known: X and Y of these gains have one phase reference, whatever their file says',
+    help: 'known: X and Y of these gains have one phase reference, whatever their file states',
   }),
   solve: field(modelSources, {
     group,

@@ -19,7 +19,7 @@ import {
 import { packetFormats } from '../../packets/registry.js';
 
 const group = 'Source';
-const reading = 'Reading, where the data do not say';
+const reading = 'Reading, where the data do not state it';
 
 /** A test compares them with the registry, which is too large to load for a list of options. */
 const fileFormatNames = [
