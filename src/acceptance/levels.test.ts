@@ -248,8 +248,8 @@ void describe('a level that changes', () => {
   });
 
   void it('silence throughout has no level, and reports it', async () => {
-    const usual = await run(`${CORRELATE.replace('falls', 'silent')} -o a.uvh5`);
-    assert.match(usual.stdout, /the first 320000 samples are zero: .*\[level\.silent-start\]/);
+    const silent = await run(`${CORRELATE.replace('falls', 'silent')} -o a.uvh5`);
+    assert.match(silent.stdout, /the first 320000 samples are zero: .*\[level\.silent-start\]/);
     const measured = await run(`${CORRELATE.replace('falls', 'silent')} --equaliser measured -o a.uvh5`);
     assert.match(measured.stderr, /the recording begins silent, and there is nothing to measure/);
   });

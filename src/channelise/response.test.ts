@@ -37,12 +37,12 @@ describe('filter response', () => {
   });
 
   it('of few channels is that of the ring they make: a channel does not leak into itself', () => {
-    const usual = filterResponse(planChannelise({ ...options, channels: 64 })).leakageBeyondDb;
+    const nominal = filterResponse(planChannelise({ ...options, channels: 64 })).leakageBeyondDb;
     for (const channels of [3, 5, 8, 15]) {
       const { leakageBeyondDb, dftLeakageBeyondDb } = filterResponse(
         planChannelise({ ...options, channels }),
       );
-      assert.ok(leakageBeyondDb < usual + 6, `${channels} channels: ${leakageBeyondDb} dB`);
+      assert.ok(leakageBeyondDb < nominal + 6, `${channels} channels: ${leakageBeyondDb} dB`);
       assert.ok(dftLeakageBeyondDb < -9, `${channels} channels: ${dftLeakageBeyondDb} dB`);
     }
   });

@@ -10,11 +10,11 @@ const every = (length: number, count: number, last = length) =>
   }));
 
 describe('where a correlation is cut', () => {
-  const usual = { channels: 8, bytesPerChannel: 1000, sums: 'whole-numbers' as const };
+  const common = { channels: 8, bytesPerChannel: 1000, sums: 'whole-numbers' as const };
 
   it('gathers short integrations, and never leaves one in two', () => {
     const { spectra, channels } = cutCorrelation({
-      ...usual,
+      ...common,
       integrations: every(10, 7, 4),
       spectraPerJob: 30,
     });
@@ -24,22 +24,22 @@ describe('where a correlation is cut', () => {
 
   it('cuts long integrations of whole numbers evenly, and what follows begins anew', () => {
     const integrations = [...every(100, 1), { first: 100, end: 110 }, { first: 110, end: 120 }];
-    const { spectra } = cutCorrelation({ ...usual, integrations, spectraPerJob: 40 });
+    const { spectra } = cutCorrelation({ ...common, integrations, spectraPerJob: 40 });
     assert.deepEqual(spectra, [0, 33, 67, 100, 120]);
   });
 
   it('keeps integrations of floats whole', () => {
-    const cut = cutCorrelation({ ...usual, sums: 'floats', integrations: every(100, 3), spectraPerJob: 40 });
+    const cut = cutCorrelation({ ...common, sums: 'floats', integrations: every(100, 3), spectraPerJob: 40 });
     assert.deepEqual(cut.spectra, [0, 100, 200, 300]);
   });
 
   it('cuts channels, and takes fewer integrations, where results would be too large', () => {
     const bytesPerChannel = MOST_RESULT_BYTES / 3;
-    const cut = cutCorrelation({ ...usual, bytesPerChannel, integrations: every(1, 5), spectraPerJob: 100 });
+    const cut = cutCorrelation({ ...common, bytesPerChannel, integrations: every(1, 5), spectraPerJob: 100 });
     assert.deepEqual(cut.channels, [0, 3, 5, 8]);
     assert.deepEqual(cut.spectra, [0, 1, 2, 3, 4, 5]);
     const asked = cutCorrelation({
-      ...usual,
+      ...common,
       integrations: every(1, 5),
       spectraPerJob: 100,
       channelsPerJob: 5,
@@ -50,7 +50,12 @@ describe('where a correlation is cut', () => {
   it('covers every spectrum of every channel once, whatever is asked', () => {
     for (const spectraPerJob of [1, 2, 3, 7, 50, 1000])
       for (const channelsPerJob of [1, 3, 8]) {
-        const cut = cutCorrelation({ ...usual, integrations: every(9, 4, 5), spectraPerJob, channelsPerJob });
+        const cut = cutCorrelation({
+          ...common,
+          integrations: every(9, 4, 5),
+          spectraPerJob,
+          channelsPerJob,
+        });
         const seen = new Uint8Array(32 * 8);
         for (const range of rangesOf(cut))
           for (let t = range.firstSpectrum; t < range.endSpectrum; t++)

@@ -121,7 +121,7 @@ describe('a look at visibilities', () => {
     );
   });
 
-  it('has the usual length of integrations, and the shortest and longest where they differ', async () => {
+  it('has the most common length of integrations, and the shortest and longest where they differ', async () => {
     const lasting = (durationS: number): Integration => ({ ...integration(10), durationS });
     const cut = await lookAtVisibilities(fileOf([lasting(1.5), lasting(4), lasting(4), lasting(2)]));
     assert.deepEqual([cut.durationS, cut.durationRangeS], [4, [1.5, 4]]);

@@ -207,7 +207,7 @@ describe('rules', () => {
       );
     });
 
-    it('inputs that receive the same noise scatter more, and what all channels have is usual', () => {
+    it('inputs that receive the same noise scatter more, and what all channels have is no interference', () => {
       const random = randomStream(6, 'alike');
       const alike = Array.from({ length: 512 }, () =>
         Math.max(-0.1, Math.min(0.1, 0.11 * random.gaussian())),

@@ -115,7 +115,7 @@ class LiveRun {
       beforeListening: (ready, whole) => this.beforeListening(ready, whole),
     });
     const input = this.narrowedInput(opened);
-    // Before data arrive, a signal ends the program as usual.
+    // Before data arrive, a signal ends the program.
     const stop = stoppable('live');
     try {
       const end = (): void => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isStreamName, parseStreamAddress } from './stream-address.js';
 
 describe('names of streams', () => {
-  it('have a scheme, a host and a port, the usual one where there is one', () => {
+  it('have a scheme, a host and a port, the default one where there is one', () => {
     const addresses: readonly (readonly [string, string, string, number])[] = [
       ['tcp://a:12', 'tcp', 'a', 12],
       ['kraken:b', 'kraken', 'b', 5000],
@@ -19,7 +19,7 @@ describe('names of streams', () => {
     assert.ok(isStreamName('-') && !isStreamName('zmq.bin') && !isStreamName('tcp:a:1'));
   });
 
-  it('without a port where none is usual, or with one that is none, are refused', () => {
+  it('without a port where there is no default, or with one that is none, are refused', () => {
     for (const text of ['zmq:radio', 'tcp://a', 'rtl_tcp:a:99999', 'kraken:'])
       assert.throws(() => parseStreamAddress(text), /names no host and port|is no port/, text);
   });

@@ -73,7 +73,7 @@ async function serve(test: TestContext, answers: Answers): Promise<string> {
   return `tart:http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const usual: Answers = {
+const nominalAnswers: Answers = {
   '/api/v1/info': () => ({ info }),
   '/api/v1/imaging/antenna_positions': () => positions,
   '/api/v1/calibration/gain': () => gains,
@@ -146,7 +146,7 @@ describe("a TART's API", () => {
 
   it('is polled into files and images: twice the same counts once, gaps are counted', async (test) => {
     const folder = temporaryFolder('tart-live');
-    const stream = await serve(test, { ...usual, ...vis([1, 1, 2, 3, 3, 6, 5, 7]) });
+    const stream = await serve(test, { ...nominalAnswers, ...vis([1, 1, 2, 3, 3, 6, 5, 7]) });
     const [fits, path] = [join(folder, 'sky.fits'), join(folder, 'tart.uvh5')];
     const { outcome, notes } = await run(
       stream,
@@ -191,7 +191,7 @@ describe("a TART's API", () => {
     await assert.rejects(run(nothing, products, 1), /has no \/info and no \/api\/v1\/info/);
     const other = await serve(test, { '/info': () => ({ what: 'a kettle' }) });
     await assert.rejects(run(other, products, 1), /does not describe its telescope/);
-    const bare = { ...usual, '/api/v1/calibration/gain': undefined };
+    const bare = { ...nominalAnswers, '/api/v1/calibration/gain': undefined };
     const without = await serve(test, { ...bare, ...vis([1]) });
     await assert.rejects(run(without, products, 1), /has no gains: an image without them shows no sources/);
     const dead = await serve(test, {
@@ -208,7 +208,7 @@ describe("a TART's API", () => {
     const folder = temporaryFolder('tart-moved');
     const path = join(folder, 'a.uvh5');
     const stream = await serve(test, {
-      ...usual,
+      ...nominalAnswers,
       ...vis(Array.from({ length: 40 }, (_, k) => k)),
       '/api/v1/imaging/antenna_positions': (ask) =>
         ask === 0 ? positions : positions.map(([e, n, u], s) => [s === 3 ? e + 0.1 : e, n, u]),
@@ -225,7 +225,7 @@ describe("a TART's API", () => {
   it('is polled on where it does not answer for a while', async (test) => {
     const folder = temporaryFolder('tart-silent');
     const stream = await serve(test, {
-      ...usual,
+      ...nominalAnswers,
       '/api/v1/imaging/vis': (ask) =>
         ask === 1 || ask === 2 ? 'broken' : { timestamp: at(Math.min(ask, 9)), data: pairs([0, 0]) },
     });
@@ -265,7 +265,7 @@ describe("a TART's API", () => {
   });
 
   it('hands integrations and images to a program, and to a page', async (test) => {
-    const stream = await serve(test, { ...usual, ...vis([1, 2, 3]) });
+    const stream = await serve(test, { ...nominalAnswers, ...vis([1, 2, 3]) });
     const items: string[] = [];
     const shown: string[] = [];
     const products = [

@@ -129,10 +129,10 @@ describe('the same seed', () => {
 
 describe('dead inputs', () => {
   it('hear next to nothing, and leave the others as they are', async () => {
-    const usual = await record(planWith({ telescope: pair, sources: zenith }));
+    const nominal = await record(planWith({ telescope: pair, sources: zenith }));
     const [dead, other] = await record(planWith({ telescope: pair, sources: zenith, deadInputs: [0] }));
     assert.ok(power(dead, 2) < 1e-3 * power(other, 2));
-    close(power(other, 2) / power(usual[1], 2), 1, 1e-6);
+    close(power(other, 2) / power(nominal[1], 2), 1, 1e-6);
     assert.throws(() => planWith({ telescope: pair, deadInputs: [2] }), /a dead input is 2/);
   });
 });

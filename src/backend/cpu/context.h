@@ -99,7 +99,7 @@ int32_t guarded(char *error, Body &&body) noexcept {
   }
 }
 
-/** The usual form of an exported function: refuses a null context, passes a good one to the body. */
+/** The common form of an exported function: refuses a null context, passes a good one to the body. */
 template <class Body>
 int32_t withContext(char *error, void *context, Body &&body) noexcept {
   return guarded(error, [&] {

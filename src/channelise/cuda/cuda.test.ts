@@ -103,11 +103,11 @@ function sizes(): void {
       const samples = channels * 30;
       const base = { ...one, inputs, polarisations: 2 as const, channels, taps: 8, blockSamples: samples };
       // Full scale keeps its rms with the nominal gain: up to 0.6 of that, one part in ten saturates.
-      const usual = planChannelise(base).gains;
-      assert.ok(typeof usual === 'number');
+      const nominal = planChannelise(base).gains;
+      assert.ok(typeof nominal === 'number');
       const gains = Float64Array.from(
         { length: inputs * channels },
-        (_, n) => (((n % 11) - 5) / 5) * 0.6 * usual,
+        (_, n) => (((n % 11) - 5) / 5) * 0.6 * nominal,
       );
       const plan = planChannelise({ ...base, gains });
       const whole = withGaps(fullScale('ci8', inputs, samples, randomStream(42)), [
@@ -137,9 +137,9 @@ function sizes(): void {
   for (const channels of [1024, 4096]) {
     it(`${channels} channels: a gain that carries most values far past the rails`, async () => {
       const base = { ...one, inputs: 2, channels, taps: 8, blockSamples: 26 * channels };
-      const usual = planChannelise(base).gains;
-      assert.ok(typeof usual === 'number');
-      const plan = planChannelise({ ...base, gains: 50 * usual });
+      const nominal = planChannelise(base).gains;
+      assert.ok(typeof nominal === 'number');
+      const plan = planChannelise({ ...base, gains: 50 * nominal });
       const whole = noise('ci8', 2, base.blockSamples, randomStream(44, channels));
       const wanted = await channeliseBlocks(plan, openReference(), [whole]);
       assert.ok(wanted.saturated > channels * 2 * 19, 'the case is meant to saturate');

@@ -12,7 +12,7 @@ const folder = temporaryFolder('alike');
 const start = parseInstant('2026-06-21T04:00:00Z');
 const SPECTRA = 10;
 const rateHz = 1000;
-const usual: Omit<SigmfSpectraHeader, 'start'> = {
+const plainHeader: Omit<SigmfSpectraHeader, 'start'> = {
   type: 'ci4',
   inputs: 2,
   polarisations: 1,
@@ -28,7 +28,7 @@ let made = 0;
 async function put(n: number, header: Partial<SigmfSpectraHeader> = {}): Promise<string> {
   const path = join(folder, `${made++}.sigmf-meta`);
   const at = addSeconds(start, (n * SPECTRA) / rateHz);
-  const writer = await createSigmfSpectra(path, { ...usual, ...header, start: at });
+  const writer = await createSigmfSpectra(path, { ...plainHeader, ...header, start: at });
   const spectra = allocateSpectra('ci4', 2, header.inputs ?? 2, SPECTRA);
   await writer.append({ samples: SPECTRA, spectra, gaps: [], start: at });
   await writer.finish();

@@ -217,7 +217,7 @@ export function wideCases(
   const expected = (plan: WidePlan, rows: WideRows): Promise<PlaneML> =>
     imageOf(prepareWideReference(plan), rows);
 
-  describe('1e-4 of the peak, as is usual, of noise and of its beam', () => {
+  describe('1e-4 of the peak, of noise and of its beam', () => {
     for (const field of fields) {
       for (const ground of ['flat', 'tilted', 'hilly'] as const) {
         for (const zenithAngleDeg of [0, 60]) {

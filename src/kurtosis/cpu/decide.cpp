@@ -75,7 +75,7 @@ class Decision {
 
   void run() {
     share([&](int64_t c) { testInputs(c); });
-    findUsual();
+    findMeans();
     share([&](int64_t c) {
       if (usesMeans && c >= given.realChannels) testMeans(c);
     });
@@ -192,7 +192,7 @@ class Decision {
     }
   }
 
-  void findUsual() {
+  void findMeans() {
     if (given.overInputs || given.channels - given.realChannels < LEAST_CHANNELS) return;
     std::vector<double> means, scatter;
     std::vector<int64_t> complexRows;

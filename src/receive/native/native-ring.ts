@@ -26,7 +26,7 @@ import type { NativeSocket } from './socket.js';
 const PAGE_BYTES = 4096;
 /** Packets, bytes, blocks, skipped blocks, missing packet slots, resyncs, refused resyncs; then outcomes. */
 const TOTALS = 7;
-/** Outcomes, missing packet slots, newest tick, rivals. */
+/** Outcomes, missing packet slots, newest tick, packets of another clock (duplicate source ID). */
 const SENDER_NUMBERS = outcomes.length + 3;
 const NEVER = -(2n ** 63n);
 
