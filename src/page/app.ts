@@ -22,7 +22,7 @@ import './views/observation.js';
 
 const views = [
   ['now', 'Now', 'the sky'],
-  ['sources', 'Sources', 'who lost what'],
+  ['sources', 'Sources', 'packets, losses'],
   ['antennas', 'Antennas', 'levels, flags'],
   ['bandpass', 'Bandpass', 'power by channel'],
   ['waterfall', 'Waterfall', 'power over time'],
@@ -30,7 +30,7 @@ const views = [
   ['beams', 'Beams', 'dynamic spectra'],
   ['gains', 'Gains', 'calibration'],
   ['chain', 'Chain', 'load, latency'],
-  ['machines', 'Machines', 'who is missing'],
+  ['machines', 'Machines', 'state, losses'],
   ['observation', 'Observation', 'files, journal'],
 ] as const;
 type Name = (typeof views)[number][0];
@@ -68,9 +68,9 @@ class CorellaApp extends View {
   protected override begin(): void {
     // The server's placeholder is removed with our first rendering.
     this.replaceChildren();
-    this.hear('status', (status) => (this.status = status));
-    this.hear('plan', ({ stations }) => (this.isFew = stations >= 2 && stations <= 8));
-    this.hear('alarms', (alarms) => (this.alarms = alarms));
+    this.subscribe('status', (status) => (this.status = status));
+    this.subscribe('plan', ({ stations }) => (this.isFew = stations >= 2 && stations <= 8));
+    this.subscribe('alarms', (alarms) => (this.alarms = alarms));
     addEventListener('hashchange', () => {
       this.requestUpdate();
     });

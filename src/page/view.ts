@@ -1,7 +1,7 @@
 /** Base class of views: an element that receives messages while it is shown, and is rendered again after each. */
 import { html, LitElement } from 'lit';
 import type { Topic } from '../serve/messages.js';
-import { listen, type Said } from './wire.js';
+import { listen, type Payload } from './wire.js';
 
 export abstract class View extends LitElement {
   private leave: (() => void)[] = [];
@@ -31,7 +31,7 @@ export abstract class View extends LitElement {
   /** Subscribes to messages. */
   protected abstract begin(): void;
 
-  protected hear<T extends Topic>(topic: T, listener: (value: Said[T]) => void): void {
+  protected subscribe<T extends Topic>(topic: T, listener: (value: Payload[T]) => void): void {
     this.leave.push(
       listen(topic, (value) => {
         listener(value);

@@ -31,7 +31,7 @@ interface PairHead extends TimedHead {
   readonly pair: readonly [number, number];
 }
 /** Message type of each topic. */
-export interface Said extends Record<Topic, unknown> {
+export interface Payload extends Record<Topic, unknown> {
   readonly status: Status;
   readonly plan: PlanView;
   readonly sky: Numbers<SkyHead>;
@@ -69,7 +69,7 @@ const say = (ask: Ask): void => {
 };
 
 /** Calls back with the current value, and with every change. */
-export function listen<T extends Topic>(topic: T, listener: (value: Said[T]) => void): () => void {
+export function listen<T extends Topic>(topic: T, listener: (value: Payload[T]) => void): () => void {
   const set = listeners.get(topic) ?? new Set();
   const isNew = set.size === 0;
   listeners.set(topic, set);

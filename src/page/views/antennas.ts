@@ -38,8 +38,8 @@ class Antennas extends View {
   private chosen: string | undefined;
 
   protected override begin(): void {
-    this.hear('antennas', (rows) => (this.rows = rows));
-    this.hear('status', (status) => (this.status = status));
+    this.subscribe('antennas', (rows) => (this.rows = rows));
+    this.subscribe('status', (status) => (this.status = status));
   }
 
   private pick(name: string): void {

@@ -18,9 +18,9 @@ class Bandpass extends View {
   private input = 0;
 
   protected override begin(): void {
-    this.hear('plan', (plan) => (this.plan = plan));
-    this.hear('bandpass', (power) => (this.power = power));
-    this.hear('antennas', (rows) => {
+    this.subscribe('plan', (plan) => (this.plan = plan));
+    this.subscribe('bandpass', (power) => (this.power = power));
+    this.subscribe('antennas', (rows) => {
       this.names = rows.flatMap(({ name, inputs }) =>
         inputs.map(({ polarisation }) => (polarisation === '' ? name : `${name}:${polarisation}`)),
       );

@@ -20,8 +20,8 @@ class Beams extends View {
   private readonly heads = new Map<number, BeamsHead>();
 
   protected override begin(): void {
-    this.hear('plan', (plan) => (this.plan = plan));
-    this.hear('beams', ({ head, values }) => {
+    this.subscribe('plan', (plan) => (this.plan = plan));
+    this.subscribe('beams', ({ head, values }) => {
       const { product, names, shape, time } = head;
       const before = this.products.get(product) ?? [];
       this.heads.set(product, head);

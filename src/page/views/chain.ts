@@ -44,12 +44,12 @@ class Chain extends View {
   private difference = NaN;
 
   protected override begin(): void {
-    this.hear('chain', (chain) => (this.chain = chain));
-    this.hear('methods', (methods) => {
+    this.subscribe('chain', (chain) => (this.chain = chain));
+    this.subscribe('methods', (methods) => {
       this.difference = methods.head.difference;
       this.skies = skiesOf(methods);
     });
-    this.hear('status', (status) => (this.status = status));
+    this.subscribe('status', (status) => (this.status = status));
   }
 
   private meter(title: string, ratio: number, word: string) {

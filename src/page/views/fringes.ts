@@ -15,7 +15,7 @@ class FringesPage extends View {
   private chosen = 0;
 
   protected override begin(): void {
-    this.hear('fringes', (view) => (this.view = view));
+    this.subscribe('fringes', (view) => (this.view = view));
   }
 
   protected override render() {

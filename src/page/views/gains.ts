@@ -36,9 +36,9 @@ class Gains extends View {
   private status: Status | undefined;
 
   protected override begin(): void {
-    this.hear('gains', (gains) => (this.gains = gains));
-    this.hear('antennas', (rows) => (this.rows = rows));
-    this.hear('status', (status) => (this.status = status));
+    this.subscribe('gains', (gains) => (this.gains = gains));
+    this.subscribe('antennas', (rows) => (this.rows = rows));
+    this.subscribe('status', (status) => (this.status = status));
   }
 
   private controls() {

@@ -8,7 +8,7 @@ class Machines extends View {
   private rows: readonly MachineRow[] = [];
 
   protected override begin(): void {
-    this.hear('machines', (rows) => (this.rows = rows));
+    this.subscribe('machines', (rows) => (this.rows = rows));
   }
 
   private row(one: MachineRow) {

@@ -43,11 +43,11 @@ class Now extends View {
   protected override everyMs = 250;
 
   protected override begin(): void {
-    this.hear('sky', (numbers) => {
+    this.subscribe('sky', (numbers) => {
       this.live = numbers;
       this.receivedAtMs = performance.now();
     });
-    this.hear('status', (status) => (this.status = status));
+    this.subscribe('status', (status) => (this.status = status));
     void this.list();
     this.timers.push(
       window.setInterval(() => void this.list(), 10_000),

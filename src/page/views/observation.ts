@@ -19,10 +19,10 @@ class Observation extends View {
   private plan: PlanView | undefined;
 
   protected override begin(): void {
-    this.hear('observation', (observation) => (this.observation = observation));
-    this.hear('journal', (entries) => (this.entries = entries));
-    this.hear('status', (status) => (this.status = status));
-    this.hear('plan', (plan) => (this.plan = plan));
+    this.subscribe('observation', (observation) => (this.observation = observation));
+    this.subscribe('journal', (entries) => (this.entries = entries));
+    this.subscribe('status', (status) => (this.status = status));
+    this.subscribe('plan', (plan) => (this.plan = plan));
   }
 
   /** Whether a change has not taken effect yet and was not cancelled. */

@@ -7,7 +7,7 @@ import { View } from '../view.js';
 
 const words: Readonly<Partial<Record<string, string>>> = {
   placed: 'placed',
-  duplicate: 'came twice',
+  duplicate: 'duplicate',
   late: 'too late',
   early: 'too early',
   other_epoch: 'of another epoch',
@@ -15,7 +15,7 @@ const words: Readonly<Partial<Record<string, string>>> = {
   unknown_source: 'of unknown senders',
   invalid: 'damaged, or of another kind',
   control: 'control',
-  ring_full: 'no block was free (ours)',
+  ring_full: 'dropped: ring full',
 };
 
 const grade = (lost: number): string => (lost >= 10 ? 'alarm' : lost >= 1 ? 'warning' : '');
@@ -24,7 +24,7 @@ class Sources extends View {
   private seen: SendersView | undefined;
 
   protected override begin(): void {
-    this.hear('sources', (seen) => (this.seen = seen));
+    this.subscribe('sources', (seen) => (this.seen = seen));
   }
 
   private row({ name, packetsPerS, lostPercent, outcomes, missing, silentS, behindMs, status }: SenderRow) {
@@ -108,7 +108,7 @@ class Sources extends View {
         <div class="card figure"><b>${scaled(8 * bytesPerS, 'b/s')}</b><span>now</span></div>
         <div class="card figure"><b>${count(packets)}</b><span>packets received</span></div>
         <div class="card figure ${outcomes.ring_full > 0 ? 'alarm' : ''}">
-          <b>${count(outcomes.ring_full)}</b><span>found no free block</span>
+          <b>${count(outcomes.ring_full)}</b><span>dropped: ring full</span>
         </div>
         <div class="card figure ${(kernelDrops ?? 0) > 0 ? 'alarm' : ''}">
           <b>${kernelDrops === undefined ? '–' : count(kernelDrops)}</b><span>dropped by the kernel</span>
@@ -127,9 +127,9 @@ class Sources extends View {
               <th class="n">lost, 1 s</th>
               <th class="n">1 min</th>
               <th class="n">run</th>
-              <th class="n" title="Pieces of the stream that never came in time">missing</th>
+              <th class="n" title="Packet slots that did not arrive in time">missing</th>
               <th class="n" title="Behind the newest of all senders">behind</th>
-              <th class="wide">who answers for it</th>
+              <th class="wide">state</th>
             </tr>
           </thead>
           <tbody>
@@ -139,7 +139,7 @@ class Sources extends View {
       </div>
       <div class="two">
         <div class="card">
-          <h2>When blocks came after their time</h2>
+          <h2>Delay of blocks</h2>
           ${this.histogram(seen)}
           ${clockErrorS ? html`<p class="dim">Mean ${seconds(clockErrorS.mean)}, spread ${seconds(clockErrorS.spread)}.</p>` : nothing}
         </div>

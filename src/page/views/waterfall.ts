@@ -25,12 +25,12 @@ class Waterfall extends View {
   private readonly pairs: Row[] = [];
 
   protected override begin(): void {
-    this.hear('plan', (plan) => (this.plan = plan));
-    this.hear('antennas', (rows) => (this.names = rows.map(({ name }) => name)));
-    this.hear('bandpass', ({ head, values }) => {
+    this.subscribe('plan', (plan) => (this.plan = plan));
+    this.subscribe('antennas', (rows) => (this.names = rows.map(({ name }) => name)));
+    this.subscribe('bandpass', ({ head, values }) => {
       this.keep(this.powers, { time: head.time, values });
     });
-    this.hear('baseline', ({ head, values }) => {
+    this.subscribe('baseline', ({ head, values }) => {
       const [i, j] = [Math.max(...this.pair), Math.min(...this.pair)];
       if (head.pair[0] === i && head.pair[1] === j) this.keep(this.pairs, { time: head.time, values });
     });
