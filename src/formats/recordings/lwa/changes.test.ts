@@ -49,7 +49,10 @@ describe('LWA recordings', () => {
     drx[4 * DRX_BYTES + 4] = (drx[4 * DRX_BYTES + 4] & ~7) | 2;
     assert.equal((await readWhole(lwa, drx, { blockSamples: 10_000 })).recording.tally?.invalid, 1);
     for (let at = 0; at < drx.length; at += 2 * DRX_BYTES) drx[at + 4] = (drx[at + 4] & ~7) | 2;
-    await assert.rejects(lwa.open(writeSample(drx)), /holds frames of beams 2 and 4; give each beam its own file/);
+    await assert.rejects(
+      lwa.open(writeSample(drx)),
+      /holds frames of beams 2 and 4; give each beam its own file/,
+    );
   });
 
   it('of stands that lack a polarisation are refused, unless each input is to be read by itself', async () => {

@@ -70,7 +70,10 @@ describe('UVFITS of several IFs', () => {
   it('report what contradicts them', async () => {
     const lower = await open([5e5, 5e5], [1, -1]);
     assert.deepEqual(lower.mHz, [150, 150.5, 170, 170.5]);
-    assert.match(String(lower.warnings), /calls IF 2 a lower sideband, its CH WIDTH rises: treated as rising/);
+    assert.match(
+      String(lower.warnings),
+      /calls IF 2 a lower sideband, its CH WIDTH rises: treated as rising/,
+    );
     const wide = await open([4e5, 4e5], [1, 1]);
     assert.deepEqual([wide.mHz, wide.widthHz], [[150, 150.4, 170, 170.4], 4e5]);
     assert.match(
