@@ -7,7 +7,7 @@ import type { Numbers } from '../wire.js';
 import '../sky.js';
 
 const stages: Readonly<Partial<Record<string, string>>> = {
-  receive: 'in our hands',
+  receive: 'received',
   correlate: 'correlated',
   image: 'an image',
 };

@@ -104,7 +104,7 @@ class Gains extends View {
     });
     return html`<div class="card">
       <h2>By antenna</h2>
-      <corella-chart .data=${chart(amplitudes, 'size')}></corella-chart>
+      <corella-chart .data=${chart(amplitudes, 'amplitude')}></corella-chart>
       <corella-chart .data=${chart(phases, 'phase, degrees', [-180, 180])}></corella-chart>
     </div>`;
   }
@@ -139,7 +139,7 @@ class Gains extends View {
           ${names.map((name, a) => html`<option value=${a} ?selected=${a === this.input}>${name}</option>`)}
         </select>
       </label>
-      <corella-chart .data=${chart(({ amplitudes }) => amplitudes.at(this.input), 'size')}></corella-chart>
+      <corella-chart .data=${chart(({ amplitudes }) => amplitudes.at(this.input), 'amplitude')}></corella-chart>
       <corella-chart
         .data=${chart(({ phasesDeg }) => phasesDeg.at(this.input), 'phase, degrees')}
       ></corella-chart>
