@@ -168,7 +168,7 @@ export async function run(folder, words = []) {
     'Visibilities: SumThreshold at 6 σ, 8 stations, 64 channels × 30 integrations; interference over the noise of one visibility',
   );
   console.log(
-    `noise alone: ${percent(clean.falseAlarms, 3).trim()} taken; one sample alone by theory ${percent(above(alone, threshold), 5).trim()}; flux ${(clean.flux / reference).toFixed(4)} of what it is without flags`,
+    `noise alone: ${percent(clean.falseAlarms, 3).trim()} flagged; one sample alone by theory ${percent(above(alone, threshold), 5).trim()}; flux ${(clean.flux / reference).toFixed(4)} of what it is without flags`,
   );
   console.log('kind                    dB   share   found  one alone  beside it  flux with  flux without');
   if (clean.falseAlarms > 1e-3) failures.push(`noise alone loses ${percent(clean.falseAlarms, 3)}`);
@@ -199,12 +199,12 @@ export async function run(folder, words = []) {
       );
       if (db >= 10 && detection < 0.95) failures.push(`${kind} of ${db} dB: ${percent(detection)} found`);
       if (falseAlarms > 5e-3)
-        failures.push(`${kind} of ${db} dB: ${percent(falseAlarms, 3)} taken beside it`);
+        failures.push(`${kind} of ${db} dB: ${percent(falseAlarms, 3)} flagged beside it`);
       if (db >= 5 && Math.abs(flux / reference - 1) > 0.01)
         failures.push(`${kind} of ${db} dB: flux ${flux / reference}`);
       const isBurst = kind === 'wideband burst' || isSky;
       if (isBurst && detection > 0.5 && bursts.length === 0)
-        failures.push(`${kind} of ${db} dB: taken and not reported`);
+        failures.push(`${kind} of ${db} dB: flagged and not reported`);
     }
   return failures;
 }

@@ -30,7 +30,7 @@ const CHANNEL = 11;
 const reportOf = z.object({
   interference: z
     .object({
-      taken: z.number(),
+      flagged: z.number(),
       samples: z.number(),
       byChannel: z.array(z.number()),
       episodes: z.array(
@@ -223,9 +223,9 @@ export async function run(folder, kinds = []) {
   const sky = await correlated(nothing);
   const quiet = await correlated(nothing, '--kurtosis');
   const quietReport = need(quiet.reported);
-  const lost = quietReport.taken / quietReport.samples;
+  const lost = quietReport.flagged / quietReport.samples;
   const cells = WINDOWS * CHANNELS * INPUTS;
-  console.log(`noise alone: ${percent(lost)} taken, by theory ${percent(FALSE_ALARMS)} (${cells} windows)`);
+  console.log(`noise alone: ${percent(lost)} flagged, by theory ${percent(FALSE_ALARMS)} (${cells} windows)`);
   // Four standard deviations for this number of windows.
   if (Math.abs(lost - FALSE_ALARMS) > 4 * Math.sqrt(FALSE_ALARMS / cells))
     failures.push(`noise alone loses ${percent(lost)} where theory says ${percent(FALSE_ALARMS)}`);
@@ -245,7 +245,7 @@ export async function run(folder, kinds = []) {
   console.log('');
   row(
     ...['kind', 'dB', 'of the time', 'SK by theory', 'one window found by theory', 'with others by theory'],
-    ...['found', 'false alarms (theory 0.27 %)', 'flux, taken', 'flux, left in'],
+    ...['found', 'false alarms (theory 0.27 %)', 'flux, flagged', 'flux, left in'],
   );
   row(...Array.from({ length: 10 }, () => '---'));
   const during = (/** @type {number} */ part) => (/** @type {number} */ spectrum) =>
@@ -291,7 +291,7 @@ export async function run(folder, kinds = []) {
       }
 
   console.log('');
-  row('kind', 'dB', 'reported', 'flux, taken');
+  row('kind', 'dB', 'reported', 'flux, flagged');
   row(...Array.from({ length: 4 }, () => '---'));
   for (const db of isAsked('drifting') ? [1, 3, 10, 20, 40] : []) {
     const drift = tone(
@@ -316,10 +316,10 @@ export async function run(folder, kinds = []) {
       const everywhere = reported.episodes.filter(({ kind }) => kind === 'everywhere');
       if (everywhere.length < bursts)
         failures.push(`${everywhere.length} of ${bursts} bursts of ${db} dB are reported`);
-      if (everywhere.some((one) => one.fate !== (fate === 'keep' ? 'kept' : 'taken')))
+      if (everywhere.some((one) => one.fate !== (fate === 'keep' ? 'kept' : 'flagged')))
         failures.push('a burst met another fate than was reported');
       const off = check(`burst of ${db} dB`, flux, fate === 'take' ? 1 : Infinity);
-      const fates = `${everywhere.length} of ${bursts}, ${fate === 'keep' ? 'kept' : 'taken'}`;
+      const fates = `${everywhere.length} of ${bursts}, ${fate === 'keep' ? 'kept' : 'flagged'}`;
       row('wideband burst', String(db), fates, off);
     }
   for (const db of isAsked('pulse') ? [6, 10, 20] : []) {

@@ -22,7 +22,7 @@ interface StreamJson {
   readonly unknown?: string;
   readonly startUtc?: string;
   readonly plan: { readonly sources: number[]; readonly inputs: number; readonly channels: number };
-  readonly lanes: { readonly source: number; readonly lost: number }[];
+  readonly bySender: { readonly source: number; readonly lost: number }[];
 }
 interface CaptureJson {
   readonly kind: string;
@@ -102,7 +102,7 @@ describe('inspect of a capture', () => {
       assert.deepEqual([first.datagrams, first.lost, first.duplicates, first.reordered], [114, 7, 1, 0]);
       // Packet 31 is the first board's second block in slot 5.
       assert.deepEqual(
-        first.lanes.map(({ source, lost }) => [source, lost]),
+        first.bySender.map(({ source, lost }) => [source, lost]),
         [
           [0, 3],
           [4, 2],

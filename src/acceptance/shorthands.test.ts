@@ -133,7 +133,7 @@ describe('a command that is a shorthand', () => {
   it('is refused by its own flags, not by the names of fields', async () => {
     const refused: Readonly<Record<string, RegExp>> = {
       '--taps 900': /^corella: --taps: 900 is out of range/,
-      '--filter sharp --window hann': /^corella: --window: --filter says .*; --taps may go with both/,
+      '--filter sharp --window hann': /^corella: --window: --filter defines .*; --taps may go with both/,
       '--equaliser-out gains.json': /^corella: --equaliser-out: .*give --equaliser measured too/,
       '--times 2030-01-01T00:00:00Z..': /^corella: --times: v\.sigmf-meta has no data there/,
       '--flag 0-11': /^corella: --flag: .* leave out every input/,

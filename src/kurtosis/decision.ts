@@ -43,7 +43,7 @@ export class Decision {
   /** Inputs' windows: of the flagged ones, above and below, and untested ones. */
   above = 0;
   below = 0;
-  unjudged = 0;
+  untested = 0;
   /** Flagged ranges, as gaps: treated like missing data. */
   readonly boxes: SpectraGap[] = [];
   /** Rows, [w][c], in which most inputs of a polarisation are beyond their limits, ascending. */
@@ -61,7 +61,7 @@ export class Decision {
     this.byWindow = new Float64Array(windows);
     this.byChannel = new Float64Array(plan.channels);
     this.byInput = new Float64Array(plan.inputs);
-    if (windows === 0) this.unjudged = plan.channels * plan.inputs;
+    if (windows === 0) this.untested = plan.channels * plan.inputs;
     this.count();
   }
 
@@ -103,7 +103,7 @@ export class Decision {
         if ((codes[coded[end]] & (ABOVE | BELOW)) !== 0) sided[p]++;
         if ((codes[coded[end]] & UNTESTED) !== 0) untested[p]++;
       }
-      this.unjudged += untested[0] + untested[1];
+      this.untested += untested[0] + untested[1];
       if (sided.some((many, p) => 2 * many > used[p] - untested[p])) this.common.push(row);
       if (row !== before + 1 || row % channels === 0) open = [];
       open = sided[0] + sided[1] > 0 ? this.addRow(row, coded.slice(n, end), open) : [];

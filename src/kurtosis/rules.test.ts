@@ -236,14 +236,14 @@ describe('rules', () => {
           channels: bursts === 'keep' ? 3 : 4,
           fromChannel: 0,
           toChannel: bursts === 'keep' ? 2 : 3,
-          fate: bursts === 'keep' ? 'kept' : 'taken',
+          fate: bursts === 'keep' ? 'kept' : 'flagged',
         },
       ]);
-      assert.equal(account.taken, 256 * flagged);
+      assert.equal(account.flagged, 256 * flagged);
       assert.equal(account.samples, 256 * 16);
       assert.deepEqual([...account.byChannel], Array(4).fill(64 * flagged));
       assert.deepEqual([...account.byInput], Array(4).fill(64 * flagged));
-      assert.deepEqual(account.byTime, { spectraPerRange: 256, taken: [0, 0, 256 * flagged] });
+      assert.deepEqual(account.byTime, { spectraPerRange: 256, flagged: [0, 0, 256 * flagged] });
     }
   });
 
@@ -253,7 +253,7 @@ describe('rules', () => {
     assert.equal(decision.mask.includes(0), false);
     const tally = new KurtosisTally(plan);
     tally.add(decision, 0);
-    assert.equal(tally.account().episodes[0].fate, 'taken');
+    assert.equal(tally.account().episodes[0].fate, 'flagged');
   });
 
   it('a part of a window has the limits of what came, too little of one none', () => {
@@ -261,9 +261,9 @@ describe('rules', () => {
     // 64 powers of 256 with a kurtosis of 1.6: consistent with noise for 64, and far out for 256.
     const few = [64, 64 * (1 + (1.6 * 63) / 65)];
     assert.deepEqual([...decided(plan, 1, () => few, Uint32Array.of(192, 192)).codes], [0, 0]);
-    const { codes, unjudged, samples } = decided(plan, 1, () => 1, Uint32Array.of(240, 0));
+    const { codes, untested, samples } = decided(plan, 1, () => 1, Uint32Array.of(240, 0));
     assert.deepEqual([...codes], [UNTESTED, 0]);
-    assert.equal(unjudged, 1);
+    assert.equal(untested, 1);
     assert.equal(samples, 2 * 256 - 240);
   });
 
@@ -296,7 +296,7 @@ describe('rules', () => {
     const [{ kind, fromChannel, toChannel, channels, fate }] = episodes;
     assert.deepEqual(
       { kind, fromChannel, toChannel, fate },
-      { kind: 'sweep', fromChannel: 11, toChannel: 0, fate: 'taken' },
+      { kind: 'sweep', fromChannel: 11, toChannel: 0, fate: 'flagged' },
     );
     assert.ok(channels >= 11);
   });

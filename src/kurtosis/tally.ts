@@ -11,7 +11,7 @@ export interface Episode {
   readonly channels: number;
   readonly fromChannel: number;
   readonly toChannel: number;
-  readonly fate: 'kept' | 'taken';
+  readonly fate: 'kept' | 'flagged';
 }
 
 /** Samples are counted per input and channel, as elsewhere. */
@@ -19,12 +19,12 @@ export interface KurtosisAccount {
   readonly windows: number;
   /** Samples that arrived and were tested: none of flagged inputs. */
   readonly samples: number;
-  readonly taken: number;
+  readonly flagged: number;
   /** Of the flagged ones, inputs' windows above the limits (pulses) and below (carriers). */
   readonly above: number;
   readonly below: number;
   /** Inputs' windows that were too short, too weak or silent. */
-  readonly unjudged: number;
+  readonly untested: number;
   /**
    * byInput : [a], samples of windows in which the input itself was outside its limits; byChannel : [c], flagged
    * samples.
@@ -32,7 +32,7 @@ export interface KurtosisAccount {
   readonly byInput: Float64Array;
   readonly byChannel: Float64Array;
   /** Samples flagged in each time range of so many spectra, from the first on. */
-  readonly byTime: { readonly spectraPerRange: number; readonly taken: readonly number[] };
+  readonly byTime: { readonly spectraPerRange: number; readonly flagged: readonly number[] };
   /** The first of them, and their number. */
   readonly episodes: readonly Episode[];
   readonly episodeCount: number;
@@ -41,7 +41,7 @@ export interface KurtosisAccount {
 const [MOST_EPISODES, MOST_RANGES] = [32, 256];
 
 export class KurtosisTally {
-  private readonly sums = { windows: 0, samples: 0, taken: 0, above: 0, below: 0, unjudged: 0 };
+  private readonly sums = { windows: 0, samples: 0, flagged: 0, above: 0, below: 0, untested: 0 };
   private readonly byInput: Float64Array;
   private readonly byChannel: Float64Array;
   private spectraPerRange: number;
@@ -64,13 +64,13 @@ export class KurtosisTally {
     const { sums, plan } = this;
     const { channels } = plan;
     const { edges, bursts, common, byWindow } = decision;
-    for (const key of ['samples', 'above', 'below', 'unjudged'] as const) sums[key] += decision[key];
+    for (const key of ['samples', 'above', 'below', 'untested'] as const) sums[key] += decision[key];
     for (const [c, samples] of decision.byChannel.entries()) this.byChannel[c] += samples;
     for (const [a, samples] of decision.byInput.entries()) this.byInput[a] += samples;
     let row = 0;
     for (let w = 0; w + 1 < edges.length; w++) {
       sums.windows++;
-      sums.taken += byWindow[w];
+      sums.flagged += byWindow[w];
       this.addTime(firstSpectrum + edges[w], byWindow[w]);
       const found: number[] = [];
       while (row < common.length && common[row] < (w + 1) * channels)
@@ -81,7 +81,7 @@ export class KurtosisTally {
         // Single channels are unknown, so the sweep detector is not updated.
         this.sweep.pass(range, false);
         const [fromChannel, toChannel] = [found.at(0) ?? -1, found.at(-1) ?? -1];
-        const fate = bursts[w] === BURST && plan.bursts === 'keep' ? 'kept' : 'taken';
+        const fate = bursts[w] === BURST && plan.bursts === 'keep' ? 'kept' : 'flagged';
         this.addEpisode({
           kind: 'everywhere',
           ...range,
@@ -97,7 +97,7 @@ export class KurtosisTally {
   account(): KurtosisAccount {
     this.sweep.end();
     const { sums, byInput, byChannel, episodes, episodeCount } = this;
-    const byTime = { spectraPerRange: this.spectraPerRange, taken: this.byTime };
+    const byTime = { spectraPerRange: this.spectraPerRange, flagged: this.byTime };
     return { ...sums, byInput, byChannel, byTime, episodes, episodeCount };
   }
 
@@ -107,7 +107,7 @@ export class KurtosisTally {
   }
 
   /** Time ranges grow with the stream, so that there are never many. */
-  private addTime(spectrum: number, taken: number): void {
+  private addTime(spectrum: number, flagged: number): void {
     while (spectrum >= this.spectraPerRange * MOST_RANGES) {
       const { byTime } = this;
       this.byTime = byTime.flatMap((one, n) => (n % 2 === 0 ? [one + (byTime.at(n + 1) ?? 0)] : []));
@@ -115,7 +115,7 @@ export class KurtosisTally {
     }
     const at = Math.floor(spectrum / this.spectraPerRange);
     while (this.byTime.length <= at) this.byTime.push(0);
-    this.byTime[at] += taken;
+    this.byTime[at] += flagged;
   }
 }
 
@@ -197,7 +197,7 @@ class SweepWatch {
       channels: found.length,
       fromChannel,
       toChannel,
-      fate: 'taken',
+      fate: 'flagged',
     });
   }
 }

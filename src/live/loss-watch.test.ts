@@ -7,7 +7,7 @@ import { LossWatch } from './loss-watch.js';
 interface Came {
   readonly placed: readonly number[];
   readonly missing?: readonly number[];
-  readonly rivals?: readonly number[];
+  readonly duplicateIdPackets?: readonly number[];
   readonly edge?: number;
   readonly refused?: number;
   readonly others?: Partial<Record<Outcome, number>>;
@@ -18,24 +18,31 @@ class LossCase {
   private readonly counts = Object.fromEntries(outcomes.map((name) => [name, 0])) as Record<Outcome, number>;
   private readonly placed: number[];
   private readonly missing: number[];
-  private readonly rivals: number[];
+  private readonly duplicateIdPackets: number[];
   private edge = 0;
   private refused = 0;
 
   constructor(senders: number) {
     this.placed = Array.from({ length: senders }, () => 0);
     this.missing = this.placed.slice();
-    this.rivals = this.placed.slice();
+    this.duplicateIdPackets = this.placed.slice();
   }
 
-  account({ placed, missing = [], rivals = [], edge = 0, refused = 0, others = {} }: Came): ReceiveAccount {
+  account({
+    placed,
+    missing = [],
+    duplicateIdPackets = [],
+    edge = 0,
+    refused = 0,
+    others = {},
+  }: Came): ReceiveAccount {
     this.edge += edge;
     this.refused += refused;
     for (const [n, count] of placed.entries()) {
       this.placed[n] += count;
       this.counts.placed += count;
       this.missing[n] += missing[n] ?? 0;
-      this.rivals[n] += rivals[n] ?? 0;
+      this.duplicateIdPackets[n] += duplicateIdPackets[n] ?? 0;
     }
     for (const [name, count] of Object.entries(others)) this.counts[name as Outcome] += count;
     const sender = Object.fromEntries(senderOutcomes.map((name) => [name, 0]));
@@ -54,7 +61,7 @@ class LossCase {
         source: n,
         name: `st${n}`,
         newestTick: undefined,
-        rivals: this.rivals[n],
+        duplicateIdPackets: this.duplicateIdPackets[n],
         missingCells: this.missing[n],
         outcomes: { ...sender, placed: count } as ReceiveAccount['senders'][number]['outcomes'],
       })),
@@ -147,8 +154,8 @@ describe('losses of a run', () => {
   });
 
   it('state once that two senders share a name', () => {
-    const shared: Came = { placed: [1000, 1000], rivals: [0, 900] };
-    const lines = said([WHOLE, WHOLE, { ...WHOLE, rivals: [3, 0] }, shared, shared]);
+    const shared: Came = { placed: [1000, 1000], duplicateIdPackets: [0, 900] };
+    const lines = said([WHOLE, WHOLE, { ...WHOLE, duplicateIdPackets: [3, 0] }, shared, shared]);
     assert.deepEqual(lines.slice(0, 3).flat(), []);
     assert.match(
       lines[3].join(),
@@ -158,7 +165,12 @@ describe('losses of a run', () => {
   });
 
   it('packets that come late are no second sender: each leaves a hole', () => {
-    const late: Came = { placed: [1960, 2000], missing: [40, 0], rivals: [39, 0], others: { late: 40 } };
+    const late: Came = {
+      placed: [1960, 2000],
+      missing: [40, 0],
+      duplicateIdPackets: [39, 0],
+      others: { late: 40 },
+    };
     const lines = said([WHOLE, WHOLE, late, late]);
     assert.match(lines[2].join('\n'), /40 too late/);
     assert.doesNotMatch(lines.flat().join('\n'), /share the ID/);

@@ -38,8 +38,8 @@ export const notPlaced = (
     .filter(({ count }) => count > 0)
     .sort((x, y) => y.count - x.count);
 
-export const duplicateIdLine = ({ name, rivals }: Sender): string =>
-  `${name}: ${rivals} packets with this ID have another clock, and are left out: two senders share the ID, or one arrives by two paths`;
+export const duplicateIdLine = ({ name, duplicateIdPackets }: Sender): string =>
+  `${name}: ${duplicateIdPackets} packets with this ID have another clock, and are left out: two senders share the ID, or one arrives by two paths`;
 
 export const refusedLine = (count: number): string =>
   `the senders' clocks jumped ${count} time${count === 1 ? '' : 's'} to a time that is not followed: before the running stream, too far ahead of it, or too often in a minute; followed once all senders confirm it for 10 s`;

@@ -185,7 +185,7 @@ function accountOf(
       outcomes: { ...zeros<SenderOutcome>(senderOutcomes), placed: board.placed },
       missingCells: board.missing,
       newestTick: undefined,
-      rivals: 0,
+      duplicateIdPackets: 0,
     })),
   };
 }

@@ -57,7 +57,7 @@ const shared = {
   integrations: 'how many',
   interference: [
     'with `flags.kurtosis`',
-    'what spectral kurtosis flagged: `sigmas`, `spectraPerWindow`, `over`, `bursts`, the `expectedPart` of noise; `windows`, `samples` tested, `taken` (flagged), windows of inputs `above`, `below` and `unjudged` (not tested); samples `byInput`, `byChannel` and `byTime` (`stretchS`, `taken`); `episodes` with times, and their `episodeCount`',
+    'what spectral kurtosis flagged: `sigmas`, `spectraPerWindow`, `over`, `bursts`, the `expectedPart` of noise; `windows`, `samples` tested, `flagged`, windows of inputs `above`, `below` and `untested`; samples `byInput`, `byChannel` and `byTime` (`rangeS`, `flagged`); `episodes` with times, and their `episodeCount`',
   ],
   jobs: 'how many',
   keptInChannel: [
@@ -776,7 +776,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       quick: 'whether it was the quick run',
       seconds: shared.seconds,
       figures:
-        'of each its `name`, `title`, `seconds`, `checks` (`what`, `measured`, `unit`, `wanted`, `verdict`: `pass`, `fail` or `reported`), `tables` and `remarks`; `failure` where it could not be measured',
+        'of each its `name`, `title`, `seconds`, `checks` (`what`, `measured`, `unit`, `wanted`, `result`: `pass`, `fail` or `reported`), `tables` and `remarks`; `failure` where it could not be measured',
       movedSince: [
         'with `--compare`',
         '`version` and `madeUtc` of the earlier report, and what `moved`: `figure`, `what`, `before`, `now`, `unit`, `worse`',
@@ -920,7 +920,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       peakMemoryBytes: 'of the process',
       packets: [
         'packets came',
-        'the account ([operate.md](operate.md)): `packets`, `outcomes`, `missingCells`, `skippedBlocks`, `resyncs`, `refusedResyncs`, `untimedBlocks`, `surveyed` (`packets`, and `seconds` from the first of them: what came before receiving began, in no other count), `edgeCells` (of the missing, those before the first and after the last packet of all senders, or in blocks that were not read), `senders` with theirs (and `rivals`: packets under its name that have another clock), `socket`, `ring` (`blocks`, and `leastFree` of them at its fullest), `endsEarly` (`cause`, `atByte`, `why`) of a capture that is truncated or damaged, `leftOut` (`cut`, `fragment`, `other`) of one with frames that are no whole datagram',
+        'the account ([operate.md](operate.md)): `packets`, `outcomes`, `missingCells`, `skippedBlocks`, `resyncs`, `refusedResyncs`, `untimedBlocks`, `surveyed` (`packets`, and `seconds` from the first of them: those before receiving began, in no other count), `edgeCells` (of the missing, those before the first and after the last packet of all senders, or in blocks that were not read), `senders` with theirs (and `duplicateIdPackets`: packets with its ID that have another clock), `socket`, `ring` (`blocks`, and `leastFree` of them at its fullest), `endsEarly` (`cause`, `atByte`, `why`) of a capture that is truncated or damaged, `leftOut` (`cut`, `fragment`, `other`) of one with frames that are no whole datagram',
       ],
       card: [
         'on a card',

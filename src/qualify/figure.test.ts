@@ -8,26 +8,26 @@ import { noisePower, overlapFactor } from './theory.js';
 
 describe('a check of the qualification', () => {
   it('passes up to its limit and no further', () => {
-    assert.equal(atMost('x', 2, 2).verdict, 'pass');
-    assert.equal(atMost('x', 2.0001, 2).verdict, 'fail');
-    assert.equal(atLeast('x', 2, 2).verdict, 'pass');
-    assert.equal(atLeast('x', 1.9999, 2).verdict, 'fail');
-    for (const [measured, verdict] of [
+    assert.equal(atMost('x', 2, 2).result, 'pass');
+    assert.equal(atMost('x', 2.0001, 2).result, 'fail');
+    assert.equal(atLeast('x', 2, 2).result, 'pass');
+    assert.equal(atLeast('x', 1.9999, 2).result, 'fail');
+    for (const [measured, result] of [
       [0.9, 'fail'],
       [1, 'pass'],
       [2, 'pass'],
       [2.1, 'fail'],
     ] as const)
-      assert.equal(within('x', measured, 1, 2).verdict, verdict, String(measured));
+      assert.equal(within('x', measured, 1, 2).result, result, String(measured));
   });
 
   it('never passes on what is no number, or on nothing at all', () => {
-    assert.equal(atMost('x', NaN, 2).verdict, 'fail');
-    assert.equal(atLeast('x', NaN, 2).verdict, 'fail');
-    assert.equal(within('x', NaN, 1, 2).verdict, 'fail');
-    assert.equal(all('x', 0, 0).verdict, 'fail');
-    assert.equal(all('x', 4, 5).verdict, 'fail');
-    assert.equal(all('x', 5, 5).verdict, 'pass');
+    assert.equal(atMost('x', NaN, 2).result, 'fail');
+    assert.equal(atLeast('x', NaN, 2).result, 'fail');
+    assert.equal(within('x', NaN, 1, 2).result, 'fail');
+    assert.equal(all('x', 0, 0).result, 'fail');
+    assert.equal(all('x', 4, 5).result, 'fail');
+    assert.equal(all('x', 5, 5).result, 'pass');
     assert.equal(atMost('x', 1, 2.34567, 'dB').wanted, '≤ 2.346 dB');
   });
 });

@@ -19,7 +19,7 @@ export interface Check {
   readonly unit: string;
   /** The pass criterion, in words; absent if there is none. */
   readonly wanted?: string;
-  readonly verdict: 'pass' | 'fail' | 'reported';
+  readonly result: 'pass' | 'fail' | 'reported';
 }
 
 export interface Plot {
@@ -59,7 +59,7 @@ const check = (what: string, measured: number, unit: string, wanted: string, pas
   unit,
   wanted,
   // NaN means that nothing was measured: it never passes.
-  verdict: passes && !Number.isNaN(measured) ? 'pass' : 'fail',
+  result: passes && !Number.isNaN(measured) ? 'pass' : 'fail',
 });
 
 export const atMost = (what: string, measured: number, most: number, unit = ''): Check =>
@@ -86,7 +86,7 @@ export const reported = (what: string, measured: number, unit = ''): Check => ({
   what,
   measured,
   unit,
-  verdict: 'reported',
+  result: 'reported',
 });
 
 /** Four digits suffice for a computed threshold. */

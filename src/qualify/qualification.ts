@@ -138,7 +138,7 @@ function machine(): Machine {
 export const missed = ({ figures: all }: Qualification): readonly string[] =>
   all.flatMap(({ name, checks, failure }) => [
     ...(failure === undefined ? [] : [`${name}: could not be measured: ${failure}`]),
-    ...checks.filter(({ verdict }) => verdict === 'fail').map((check) => `${name}: ${checkLine(check)}`),
+    ...checks.filter(({ result }) => result === 'fail').map((check) => `${name}: ${checkLine(check)}`),
   ]);
 
 export const checkLine = ({ what, measured: value, unit, wanted }: Check): string =>

@@ -18,7 +18,7 @@ import {
 } from './index.js';
 import { traceOfInverse } from './figures/gains.js';
 
-const resultOf = ({ verdict }: Check): string => verdict;
+const resultOf = ({ result }: Check): string => result;
 
 void describe('thresholds', () => {
   void it('pass on the threshold, and miss beyond it', () => {
@@ -31,7 +31,7 @@ void describe('thresholds', () => {
   });
   void it('never pass what was not measured', () => {
     for (const check of [atMost('x', NaN, 1), atLeast('x', NaN, 1), within('x', NaN, 0, 1), all('x', 0, 0)])
-      assert.equal(check.verdict, 'fail', check.wanted);
+      assert.equal(check.result, 'fail', check.wanted);
   });
 });
 
@@ -97,7 +97,7 @@ void describe('a qualification', () => {
     const now = {
       ...made,
       figures: [
-        { ...first, checks: [{ ...check, measured: 3, verdict: 'fail' as const }, ...others] },
+        { ...first, checks: [{ ...check, measured: 3, result: 'fail' as const }, ...others] },
         ...rest,
       ],
     };

@@ -5,7 +5,7 @@ import type { SenderCounts } from './ring.js';
 const LEAST = 10;
 const LEAST_SHARE = 0.01;
 
-type Counts = Pick<SenderCounts, 'rivals' | 'missingCells'> & {
+type Counts = Pick<SenderCounts, 'duplicateIdPackets' | 'missingCells'> & {
   readonly outcomes: Pick<SenderCounts['outcomes'], 'placed'>;
 };
 
@@ -13,8 +13,10 @@ type Counts = Pick<SenderCounts, 'rivals' | 'missingCells'> & {
  * Whether another clock uses a sender's ID while its own clock continues; counted since an earlier account if given.
  */
 export function hasDuplicateId(now: Counts, before?: Counts): boolean {
-  const rivals = now.rivals - (before?.rivals ?? 0);
+  const duplicateIdPackets = now.duplicateIdPackets - (before?.duplicateIdPackets ?? 0);
   const placed = now.outcomes.placed - (before?.outcomes.placed ?? 0);
   const missing = now.missingCells - (before?.missingCells ?? 0);
-  return rivals > LEAST && rivals > LEAST_SHARE * placed && rivals > missing;
+  return (
+    duplicateIdPackets > LEAST && duplicateIdPackets > LEAST_SHARE * placed && duplicateIdPackets > missing
+  );
 }

@@ -156,7 +156,7 @@ export class ReferenceRing implements FedRing {
     }
     const tick = wrapBits < 64 ? unwrapTick(sent, this.head.tick, wrapBits) : sent;
     const isMoved = this.clocks.follow(sender, { tick, epoch });
-    if (this.clocks.isOtherClock) this.tally.senders[sender].rivals++;
+    if (this.clocks.isOtherClock) this.tally.senders[sender].duplicateIdPackets++;
     if (!isMoved) return { tick, epoch };
     const sessionBefore = this.session;
     this.moveTo(this.clocks.median(this.head.epoch) ?? this.head, unixNs);
@@ -303,7 +303,7 @@ interface SenderTally {
   readonly outcomes: Record<SenderOutcome, number>;
   missingCells: number;
   newestTick: bigint | undefined;
-  rivals: number;
+  duplicateIdPackets: number;
 }
 
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
@@ -327,7 +327,7 @@ class Tally {
       outcomes: zeros(senderOutcomes),
       missingCells: 0,
       newestTick: undefined,
-      rivals: 0,
+      duplicateIdPackets: 0,
     }));
   }
 

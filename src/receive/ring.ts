@@ -43,7 +43,7 @@ export interface SenderCounts {
   /** Tick of the newest placed packet. */
   readonly newestTick: bigint | undefined;
   /** Packets of a clock other than the source's own while that one continued: two senders with one ID. */
-  readonly rivals: number;
+  readonly duplicateIdPackets: number;
 }
 
 /** packets = the sum of all outcomes; placed + missingCells = the packet slots of all blocks, skipped ones included. */

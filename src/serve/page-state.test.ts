@@ -33,7 +33,7 @@ const account = (
       name: `board ${n}`,
       missingCells: missing,
       newestTick: BigInt(1000 * placed),
-      rivals: 0,
+      duplicateIdPackets: 0,
       outcomes: { ...outcomes, placed, ring_full: ringFull },
     })),
   };
@@ -111,12 +111,12 @@ describe('senders', () => {
     );
   });
   it('reports that packets are late, not that two senders share a name, where each leaves a hole', () => {
-    const tick = (rivals: number, late: number, missing: number): string | undefined => {
+    const tick = (duplicateIdPackets: number, late: number, missing: number): string | undefined => {
       const book = new SenderRates(undefined);
       book.tick(account([[0, 0]]), 0);
       const now = account([[1960, missing]]);
       const [sender] = now.senders;
-      const senders = [{ ...sender, rivals, outcomes: { ...sender.outcomes, late } }];
+      const senders = [{ ...sender, duplicateIdPackets, outcomes: { ...sender.outcomes, late } }];
       book.tick({ ...now, senders }, 1);
       return book.view()?.senders[0].status;
     };

@@ -59,8 +59,8 @@ export async function run(options: QualifyOptions): Promise<void> {
 }
 
 function figureLine({ name, checks, failure }: QualifiedFigure): string {
-  const tested = checks.filter(({ verdict }) => verdict !== 'reported');
-  const bad = checks.filter(({ verdict }) => verdict === 'fail');
+  const tested = checks.filter(({ result }) => result !== 'reported');
+  const bad = checks.filter(({ result }) => result === 'fail');
   if (failure !== undefined) return `✗ ${name.padEnd(15)} could not be measured: ${failure}`;
   if (bad.length > 0) return `✗ ${name.padEnd(15)} ${bad.map(checkLine).join('; ')}`;
   return tested.length === 0

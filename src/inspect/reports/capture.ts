@@ -259,7 +259,7 @@ function streamJson(stream: StreamLook): object {
       why: stream.whys,
       ...(epoch && { epochUtc: calendar(epoch) }),
       ...(start && end ? { startUtc: calendar(start), endUtc: calendar(end) } : {}),
-      lanes: stream.tallies.map((sender) => ({
+      bySender: stream.tallies.map((sender) => ({
         sender: format?.senderName(sender.source),
         ...sender,
         firstTick: String(sender.firstTick),

@@ -43,7 +43,7 @@ describe('SPEAD by hand', () => {
   it('is refused where it does not add up', () => {
     const why = (datagram: Uint8Array): string => {
       const packet = parseSpead(datagram);
-      return 'refused' in packet ? packet.why : 'taken';
+      return 'refused' in packet ? packet.why : 'accepted';
     };
     assert.match(why(fengPacket.slice(0, 7)), /too few/);
     assert.match(why(changed(fengPacket, 2, '03 05')), /SPEAD-64-40, where SPEAD-64-48 is read/);

@@ -89,9 +89,9 @@ export function flagFacts(account: FlagAccount | undefined): { readonly flags?: 
       interference: account.interference,
       byInput: share(account.byInput, account.inputValues),
       byChannel: share(account.byChannel, account.channelValues),
-      byTime: account.byTime.map(({ start, taken, values }) => ({
+      byTime: account.byTime.map(({ start, flagged, values }) => ({
         startUtc: formatInstant(start, 9),
-        fraction: values > 0 ? taken / values : 0,
+        fraction: values > 0 ? flagged / values : 0,
       })),
       bursts: account.bursts.map(({ from, to, ...facts }) => ({
         fromUtc: formatInstant(from, 9),

@@ -26,7 +26,7 @@ describe('what is flagged in a run', () => {
     }
     const { lines, facts } = runInterference(epochs, 1e3);
     assert.deepEqual(
-      facts.interference?.map((one) => (one as { taken: number }).taken),
+      facts.interference?.map((one) => (one as { flagged: number }).flagged),
       [256, 64],
     );
     assert.deepEqual(

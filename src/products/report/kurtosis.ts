@@ -23,7 +23,7 @@ const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPl
     : 1 - (1 - 2 * tail(sigmas)) ** polarisations;
 
 export function kurtosisLinesOf({ plan, account }: FlaggedSpectra, spectrumRateHz: number): Message[] {
-  const { samples, taken, windows, byChannel, byInput, unjudged } = account;
+  const { samples, flagged, windows, byChannel, byInput, untested } = account;
   const expected = expectedPart(plan);
   const asked = plan.flaggedInputs.filter((one) => one === 0).length;
   const worst = (counts: Float64Array, each: number, what: string): Message[] => {
@@ -39,7 +39,7 @@ export function kurtosisLinesOf({ plan, account }: FlaggedSpectra, spectrumRateH
   const cells = windows * plan.channels * asked;
   return [
     message('kurtosis.flagged', {
-      part: samples > 0 ? taken / samples : 0,
+      part: samples > 0 ? flagged / samples : 0,
       windows,
       spectraPerWindow: plan.spectraPerWindow,
       sigmas: plan.sigmas,
@@ -47,7 +47,7 @@ export function kurtosisLinesOf({ plan, account }: FlaggedSpectra, spectrumRateH
     }),
     ...worst(byChannel, samples / plan.channels, 'channels'),
     ...worst(byInput, samples / asked, 'inputs'),
-    ...(unjudged > 0 ? [message('kurtosis.not-tested', { part: cells > 0 ? unjudged / cells : 1 })] : []),
+    ...(untested > 0 ? [message('kurtosis.not-tested', { part: cells > 0 ? untested / cells : 1 })] : []),
     ...account.episodes
       .slice(0, MOST_EPISODES)
       .map((episode) => episodeMessage(episode, plan, spectrumRateHz)),
@@ -81,7 +81,7 @@ export function kurtosisFactsOf({ plan, account }: FlaggedSpectra, spectrumRateH
     ...numbers,
     byInput: [...byInput],
     byChannel: [...byChannel],
-    byTime: { stretchS: byTime.spectraPerRange / spectrumRateHz, taken: byTime.taken },
+    byTime: { rangeS: byTime.spectraPerRange / spectrumRateHz, flagged: byTime.flagged },
     episodes: episodes.map(({ firstSpectrum, endSpectrum, ...rest }) => ({
       ...rest,
       startS: firstSpectrum / spectrumRateHz,

@@ -12,8 +12,8 @@ export async function reportHtml(
 ): Promise<string> {
   const { version, madeUtc, machine, backend, description, quick, seconds, figures } = qualification;
   const lines = missed(qualification);
-  const checks = figures.flatMap((figure) => figure.checks).filter(({ verdict }) => verdict !== 'reported');
-  const verdict =
+  const checks = figures.flatMap((figure) => figure.checks).filter(({ result }) => result !== 'reported');
+  const result =
     lines.length === 0
       ? `<p class="result pass">Passed: all ${checks.length} thresholds</p>`
       : `<p class="result fail">Missed: ${lines.length} of ${checks.length} thresholds</p><ul>${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
@@ -24,7 +24,7 @@ export async function reportHtml(
 <title>Corella: qualification, ${escaped(backend)}</title><style>${style}</style></head><body><main>
 <h1>Qualification of a correlator</h1>
 <p class="lead">Corella ${escaped(version)} on backend <b>${escaped(backend)}</b>: ${escaped(description)}. ${quick ? 'A quick run' : 'The full run'} of ${formatSeconds(seconds)}, ${escaped(madeUtc.slice(0, 16).replace('T', ' '))} UTC.</p>
-${verdict}
+${result}
 <dl><dt>Processor</dt><dd>${escaped(machine.processor)}, ${machine.cores} cores, ${escaped(formatBytes(machine.memoryBytes))}</dd>
 <dt>System</dt><dd>${escaped(machine.system)}, Node ${escaped(machine.node)}</dd>
 <dt>Backends</dt><dd>${machine.backends.map(escaped).join('<br>')}</dd></dl>
@@ -36,8 +36,8 @@ ${parts.join('\n')}
 }
 
 function summaryRow({ name, title, checks, failure }: QualifiedFigure): string {
-  const tested = checks.filter(({ verdict }) => verdict !== 'reported');
-  const passed = tested.filter(({ verdict }) => verdict === 'pass').length;
+  const tested = checks.filter(({ result }) => result !== 'reported');
+  const passed = tested.filter(({ result }) => result === 'pass').length;
   const isGood = failure === undefined && passed === tested.length;
   const words =
     failure === undefined
@@ -63,8 +63,8 @@ ${remarks.map((remark) => `<p class="remark">${escaped(remark)}</p>`).join('')}
 
 const signs = { pass: '✓ pass', fail: '✗ missed', reported: 'reported' } as const;
 
-const checkRow = ({ what, measured, unit, wanted = '', verdict }: Check): string =>
-  `<tr><td>${escaped(what)}</td><td class="number">${figureText(measured)} ${escaped(unit)}</td><td>${escaped(wanted)}</td><td class="${verdict}">${signs[verdict]}</td></tr>`;
+const checkRow = ({ what, measured, unit, wanted = '', result }: Check): string =>
+  `<tr><td>${escaped(what)}</td><td class="number">${figureText(measured)} ${escaped(unit)}</td><td>${escaped(wanted)}</td><td class="${result}">${signs[result]}</td></tr>`;
 
 async function plotHtml({ caption, picture }: Plot): Promise<string> {
   const png = Buffer.from(await renderPng(picture)).toString('base64');

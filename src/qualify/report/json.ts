@@ -20,7 +20,7 @@ const reportSchema = z.object({
           what: z.string(),
           measured: z.number().nullable(),
           unit: z.string(),
-          verdict: z.enum(['pass', 'fail', 'reported']),
+          result: z.enum(['pass', 'fail', 'reported']),
         }),
       ),
     }),
@@ -89,7 +89,7 @@ export function movedSince(earlier: EarlierReport, now: Qualification): readonly
       const value = before.measured ?? NaN;
       const near =
         Math.abs(check.measured - value) <= WANDER * Math.max(Math.abs(value), Math.abs(check.measured));
-      if (near && before.verdict === check.verdict) return [];
+      if (near && before.result === check.result) return [];
       return [
         {
           figure: name,
@@ -97,7 +97,7 @@ export function movedSince(earlier: EarlierReport, now: Qualification): readonly
           unit: check.unit,
           before: figureText(value),
           now: figureText(check.measured),
-          worse: check.verdict === 'fail' && before.verdict !== 'fail',
+          worse: check.result === 'fail' && before.result !== 'fail',
         },
       ];
     }),

@@ -269,7 +269,7 @@ function accountOf(totals: BigInt64Array, senderNumbers: BigInt64Array, senders:
         outcomes: named(senderOutcomes, numbers),
         missingCells: Number(numbers[outcomes.length]),
         newestTick: newest === NEVER ? undefined : newest,
-        rivals: Number(numbers[outcomes.length + 2]),
+        duplicateIdPackets: Number(numbers[outcomes.length + 2]),
       };
     }),
   };

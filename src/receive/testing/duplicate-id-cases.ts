@@ -28,7 +28,7 @@ export const duplicateIdCases: readonly RingCase[] = [
     outcomes: { late: 2 * ITS },
     senders: { 0: { late: ITS }, 1: { late: ITS } },
     // The first of them could still be a damaged time.
-    rivals: [ITS - 1, ITS - 1, 0, 0],
+    duplicateIdPackets: [ITS - 1, ITS - 1, 0, 0],
   },
   {
     name: 'another sender uses the IDs of all boards: those that came first are followed',
@@ -36,7 +36,7 @@ export const duplicateIdCases: readonly RingCase[] = [
     drainEvery: 64,
     blocks: wholeBlocks,
     outcomes: { late: SENDERS * ITS },
-    rivals: new Array<number>(SENDERS).fill(ITS - 1),
+    duplicateIdPackets: new Array<number>(SENDERS).fill(ITS - 1),
   },
   {
     name: 'duplicate IDs in bursts: the clock moves there and back once, then stays with the first',

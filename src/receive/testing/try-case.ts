@@ -34,7 +34,7 @@ export interface RingCase {
   readonly resyncs?: number;
   readonly refusedResyncs?: number;
   /** Of every source. */
-  readonly rivals?: readonly number[];
+  readonly duplicateIdPackets?: readonly number[];
 }
 
 export type OpenRing = (plan: RingPlan, garbage: number) => FedRing;
@@ -182,10 +182,10 @@ export async function tryRingCase(one: RingCase, open: OpenRing): Promise<void> 
     assert.deepEqual({ ...account.outcomes }, expected);
     assert.equal(account.resyncs, one.resyncs ?? 0);
     assert.equal(account.refusedResyncs, one.refusedResyncs ?? 0);
-    if (one.rivals)
+    if (one.duplicateIdPackets)
       assert.deepEqual(
-        account.senders.map(({ rivals }) => rivals),
-        one.rivals,
+        account.senders.map(({ duplicateIdPackets }) => duplicateIdPackets),
+        one.duplicateIdPackets,
       );
     for (const [sender, counts] of Object.entries(one.senders ?? {})) {
       for (const outcome of senderOutcomes) {

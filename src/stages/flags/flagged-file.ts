@@ -35,7 +35,7 @@ export interface FlagAccount {
   /** By interference: [a], [c] and of each integration; a product counts for both of its inputs. */
   byInput: Float64Array;
   byChannel: Float64Array;
-  byTime: { readonly start: Instant; readonly taken: number; readonly values: number }[];
+  byTime: { readonly start: Instant; readonly flagged: number; readonly values: number }[];
   /** Values of each input and channel, for the shares. */
   inputValues: Float64Array;
   channelValues: Float64Array;
@@ -80,8 +80,8 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
 
   const look = (some: readonly Integration[], first: number): void => {
     if (!plan.interference) return;
-    const { masks: taken, bursts } = findInterference(some, frequenciesHz, plan.interference);
-    taken.forEach((mask, k) => found.set(first + k, mask));
+    const { masks: flagged, bursts } = findInterference(some, frequenciesHz, plan.interference);
+    flagged.forEach((mask, k) => found.set(first + k, mask));
     account.bursts = [
       ...account.bursts,
       ...bursts.map(({ firstTime, lastTime, channels: count, ofChannels, dispersion }) => ({
@@ -94,9 +94,9 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
     ];
   };
   const finish = (one: Integration, ruled: Uint8Array | undefined, number: number): Integration => {
-    const taken = found.get(number);
-    tally(account, one, ruled, taken);
-    const mask = eitherOf(ruled, taken);
+    const flagged = found.get(number);
+    tally(account, one, ruled, flagged);
+    const mask = eitherOf(ruled, flagged);
     if (!mask) return one;
     if (plan.masks === 'keep') masks[number] = { start: one.start, durationS: one.durationS, mask };
     return mask.includes(1) ? flagCells(one, mask) : one;
@@ -146,7 +146,7 @@ function tally(
   account: FlagAccount,
   one: Integration,
   ruled: Uint8Array | undefined,
-  taken: Uint8Array | undefined,
+  flagged: Uint8Array | undefined,
 ): void {
   const { channels, stations, polarisations: p } = one;
   const { weights } = storedOf(one);
@@ -166,14 +166,14 @@ function tally(
             account.channelValues[c]++;
             account.inputValues[i * p + pi]++;
             account.inputValues[j * p + pj]++;
-            if (taken?.[at] !== 1) continue;
+            if (flagged?.[at] !== 1) continue;
             own++;
             account.byChannel[c]++;
             account.byInput[i * p + pi]++;
             account.byInput[j * p + pj]++;
           }
   account.interference += own;
-  account.byTime.push({ start: one.start, taken: own, values: ownValues });
+  account.byTime.push({ start: one.start, flagged: own, values: ownValues });
 }
 
 const eitherOf = (x: Uint8Array | undefined, y: Uint8Array | undefined): Uint8Array | undefined =>
