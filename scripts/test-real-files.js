@@ -340,9 +340,10 @@ function judged(title, found, allowed = []) {
   const words = found.differ.filter((word) => !allowed.some((one) => word.startsWith(one)));
   const ok = over.length === 0 && words.length === 0 && found.flags === 0;
   const number = (/** @type {string} */ name) => (found[name] ?? Number.NaN).toExponential(1);
+  const outsized = found.outsized > 0 ? ` (${found.outsized} too large to be real)` : '';
   report(
     ok,
-    `${title}: ${found.visibilities} visibilities within ${number('visibility')} of the largest, ${found.flags} flags differ, weights ${number('weights')}, ` +
+    `${title}: ${found.visibilities} visibilities within ${number('visibility')} of the largest, ${found.flags} flags differ${outsized}, weights ${number('weights')}, ` +
       `uvw ${number('uvw')} m, times ${number('times')} s, ${found.antennas} antennas ${number('positions')} m, ${found.keywords} keywords` +
       (words.length === 0 ? '' : `; differ: ${words.join('; ')}`) +
       (over.length === 0 ? '' : `; over the limit: ${over.map(([name]) => name).join(', ')}`),

@@ -4,7 +4,7 @@ Standard input: JSON lines {"title", "original", "read", "copy"}; `read` are arg
 Standard output: a JSON line each: how many visibilities, uvw, flags, times and antennas were compared and the largest difference
 of each, and which words (units, keywords, names, feeds) differ.
 """
-import json, sys, warnings
+import inspect, json, sys, warnings
 import numpy as np
 from astropy.utils import iers
 
@@ -15,10 +15,12 @@ from pyuvdata import UVData, utils
 from pyuvdata.uvdata.uvfits import UVFITS
 
 # MIRIAD numbers baselines as 256 a + b for b below 256 and as 65536 + 2048 a + b above: a file of 256 antennas has both.
-# pyuvdata has a decoder for them, which its reader of UVFITS does not use: it takes the lower ones for antennas of 10^15.
-UVFITS.baseline_to_antnums = lambda self, numbers: utils.baseline_to_antnums(
-    numbers, Nants_telescope=self.telescope.Nants, use_miriad_convention=True
-)
+# pyuvdata has a decoder for them from 3.2.2 on, which its reader of UVFITS does not use: it takes the lower ones for
+# antennas of 10^15.
+if "use_miriad_convention" in inspect.signature(utils.baseline_to_antnums).parameters:
+    UVFITS.baseline_to_antnums = lambda self, numbers: utils.baseline_to_antnums(
+        numbers, Nants_telescope=self.telescope.Nants, use_miriad_convention=True
+    )
 
 
 def read(path, arguments):
@@ -36,6 +38,22 @@ def rows(data):
 
 def most(values):
     return float(np.max(np.abs(values))) if np.size(values) else 0.0
+
+
+def outsized(data, values, at):
+    """Values that Corella flags: above 10^4 times the median of their kind in an integration that has one above 10^20."""
+    found = np.zeros(values.shape, bool)
+    sizes = np.where(data.flag_array[at], 0, np.abs(values))
+    cross = data.ant_1_array[at] != data.ant_2_array[at]
+    for time in np.unique(data.time_array[at]):
+        now = data.time_array[at] == time
+        if not (sizes[now & cross] > 1e20).any():
+            continue
+        for kind in (now & cross, now & ~cross):
+            some = sizes[kind]
+            if (some > 0).any():
+                found[kind] = some > 1e4 * np.median(some[some > 0])
+    return found
 
 
 def compare(original, copy, fits):
@@ -65,7 +83,9 @@ def compare(original, copy, fits):
     scale = np.abs(a).max() or 1
     out["visibilities"] = int(a.size)
     out["visibility"] = most(a - b) / float(scale)
-    out["flags"] = int(np.count_nonzero(original.flag_array[at] != copy.flag_array[to][..., pols]))
+    wanted = original.flag_array[at] | outsized(original, a, at)
+    out["flags"] = int(np.count_nonzero(wanted != copy.flag_array[to][..., pols]))
+    out["outsized"] = int(np.count_nonzero(wanted != original.flag_array[at]))
     weights = original.nsample_array[at], copy.nsample_array[to][..., pols]
     # A file that leaves them all unset gets 1: without weight nothing would be left of it.
     if not (weights[0] > 0).any():

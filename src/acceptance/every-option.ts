@@ -87,6 +87,7 @@ const named: Readonly<Record<string, readonly Value[]>> = {
   'flags.channels': [always([2])],
   'flags.times': [always([`${at(25)}..${at(45)}`])],
   'flags.baselines': [always(['stand1&stand65'])],
+  'flags.sky': [always(['CasA@2deg'])],
   'flags.file': [always('flags.json')],
   'flags.kurtosis': [always(true), always(2.5)],
   'flags.kurtosis-spectra': [always(32)],

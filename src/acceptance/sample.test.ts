@@ -39,7 +39,7 @@ describe('a sample', () => {
     const none = await corellaHere(folder, 'sample', 'dish');
     assert.match(
       none.stderr,
-      /^corella: sample: there is no 'dish'; choose station, .*--list says what each/,
+      /^corella: sample: there is no 'dish'; choose station, .*--list describes each/,
     );
   });
 
