@@ -78,7 +78,7 @@ describe('UVFITS of several IFs', () => {
     assert.deepEqual([wide.mHz, wide.widthHz], [[150, 150.4, 170, 170.4], 4e5]);
     assert.match(
       String(wide.warnings),
-      /goes by 500 kHz a channel, its AIPS FQ table by 400 kHz, which is taken/,
+      /goes by 500 kHz a channel, its AIPS FQ table by 400 kHz, which is used/,
     );
     const falling = await open([5e5, 5e5], [1, 1], -5e5);
     assert.deepEqual(falling.mHz, [150, 150.5, 170, 170.5]);

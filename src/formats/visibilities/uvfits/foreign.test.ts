@@ -68,7 +68,7 @@ describe('UVFITS of other programs', () => {
   it('reports what it assumed', async () => {
     const { file } = await read(least);
     assert.deepEqual(file.assumed, [
-      'nothing says how long it integrated (no INTTIM): taken as 1 s, since it has one time',
+      'the integration time of its data is unknown (no INTTIM): assumed to be 1 s, since it has one time',
       'its time system is unknown (no TIMSYS): UTC is assumed',
     ]);
     const later = least.groups.map((group) => group.map((value, k) => (k === 3 ? 0.25 + 1 / 8192 : value)));

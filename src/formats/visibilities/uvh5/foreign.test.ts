@@ -208,7 +208,7 @@ describe('UVH5 that others have made or changed', () => {
         items.channel_width = reals([1e6, Number.NaN]);
       }),
     );
-    assert.match(String(widths.assumed), /channel_width is NaN Hz at place 1: that of the first is taken/);
+    assert.match(String(widths.assumed), /channel_width is NaN Hz at place 1: that of the first is used/);
     await widths.close();
   });
 
