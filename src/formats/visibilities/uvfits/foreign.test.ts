@@ -73,7 +73,7 @@ describe('UVFITS of other programs', () => {
     ]);
     const later = least.groups.map((group) => group.map((value, k) => (k === 3 ? 0.25 + 1 / 8192 : value)));
     const two = await read({ ...least, groups: [...least.groups, ...later] });
-    assert.match(String(two.file.assumed), /taken as the spacing of its times, 10\.5 s at first/);
+    assert.match(String(two.file.assumed), /assumed to be the spacing of its times, 10\.5 s at first/);
   });
 
   it('lengths that cannot be are unknown, and that is reported', async () => {
