@@ -36,6 +36,8 @@ const MARGIN = 1.2;
 const SEARCH_MARGIN = 1.15;
 /** Most products of a station, a source and a pixel in a search: about a second. Large arrays have fewer sources. */
 const MOST_PRODUCTS = 3e7;
+/** Memory for the responses in pixels that were visited: climbs from several starts meet. */
+const KNOWN_BYTES = 2 ** 26;
 /** Pairs where climbing starts. */
 const STARTS = 16;
 /** Frequencies that are searched, spread over a band: stations have other places between cells at each. */
@@ -132,15 +134,23 @@ function upOf({ axes }: ImagePlan, { l, m }: Direction): number {
 }
 
 function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
-  const { pixels, pixelSize, shown } = plan;
+  const { pixels, pixelSize, shown, stations } = plan;
+  const roots = rootsOf(pixels);
+  const known = new Map<number, Answer>();
+  const mostKnown = KNOWN_BYTES / (5 * 8 * stations);
   const answerOf = (pixel: number): Answer => {
-    const place = placeOf(plan, pixel);
-    const [answered, exact] = [answersAt(plan, c, place), response(plan, c, place)];
-    const excess = Float64Array.from({ length: plan.stations }, (_, s) => {
-      const own = (x: Float64Array): number => x[2 * s] ** 2 + x[2 * s + 1] ** 2;
-      return own(answered) - own(exact);
-    });
-    return { answered, exact, excess };
+    const before = known.get(pixel);
+    if (before) return before;
+    const [answered, exact] = [answersAt(plan, c, pixel, roots), response(plan, c, placeOf(plan, pixel))];
+    const excess = new Float64Array(stations);
+    for (let s = 0; s < stations; s++) {
+      const [a, b] = [2 * s, 2 * s + 1];
+      excess[s] = answered[a] ** 2 + answered[b] ** 2 - exact[a] ** 2 - exact[b] ** 2;
+    }
+    if (known.size >= mostKnown) known.clear();
+    const answer = { answered, exact, excess };
+    known.set(pixel, answer);
+    return answer;
   };
   const step = 1 / (4 * Math.max(1, acrossWavelengths(plan, c)));
 
@@ -292,14 +302,17 @@ function rimPixels(pixels: number, shown: Uint8Array, count: number): number[] {
 function response(plan: ImagePlan, c: number, { l, m }: Direction): Float64Array {
   const { stationsM, axes, frequenciesHz, patterns } = plan;
   const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
-  const kinds = patterns?.weights(frequenciesHz[c], alongAxes(axes, l, m, n));
+  const towards = alongAxes(axes, l, m, n);
+  const kinds = patterns?.weights(frequenciesHz[c], towards);
+  const perMetre = (-2 * Math.PI * frequenciesHz[c]) / SPEED_OF_LIGHT_M_PER_S;
   const values = new Float64Array(2 * stationsM.length);
-  for (const [s, place] of stationsM.entries()) {
-    const metres = dot(place, axes.l) * l + dot(place, axes.m) * m + dot(place, axes.n) * n;
-    const angle = (-2 * Math.PI * frequenciesHz[c] * metres) / SPEED_OF_LIGHT_M_PER_S;
-    const { re, im } = kinds?.[patterns?.ofStation[s] ?? 0] ?? { re: 1, im: 0 };
-    values[2 * s] = re * Math.cos(angle) - im * Math.sin(angle);
-    values[2 * s + 1] = re * Math.sin(angle) + im * Math.cos(angle);
+  for (let s = 0; s < stationsM.length; s++) {
+    const angle = perMetre * dot(stationsM[s], towards);
+    const cosine = Math.cos(angle);
+    const sine = Math.sin(angle);
+    const kind = kinds?.[patterns?.ofStation[s] ?? 0];
+    values[2 * s] = kind ? kind.re * cosine - kind.im * sine : cosine;
+    values[2 * s + 1] = kind ? kind.re * sine + kind.im * cosine : sine;
   }
   return values;
 }
@@ -311,9 +324,10 @@ const alongAxes = ({ l, m, n }: ImagePlan['axes'], a: number, b: number, c: numb
 });
 
 /** [s] complex: the sum of the cells of a station's kernel in this pixel. */
-function answersAt(plan: ImagePlan, c: number, { pixel, l, m }: Place): Float64Array {
-  const { stations, kernelSize, corners, taps, pixels, pixelSize } = plan;
-  const [alongRow, alongColumn] = [waves(pixels, pixelSize, l), waves(pixels, pixelSize, m)];
+function answersAt(plan: ImagePlan, c: number, pixel: number, roots: Float64Array): Float64Array {
+  const { stations, kernelSize, corners, taps, pixels } = plan;
+  const alongRow = waves(roots, pixel % pixels);
+  const alongColumn = waves(roots, Math.floor(pixel / pixels));
   const untaper = Math.sqrt(plan.correction[pixel]);
   const values = new Float64Array(2 * stations);
   for (let s = 0; s < stations; s++) {
@@ -339,13 +353,26 @@ function answersAt(plan: ImagePlan, c: number, { pixel, l, m }: Place): Float64A
   return values;
 }
 
-/** [cell] complex: the phase factor of a cell in a pixel, along one axis. */
-function waves(pixels: number, pixelSize: number, cosine: number): Float64Array {
-  const values = new Float64Array(2 * pixels);
-  for (let cell = 0; cell < pixels; cell++) {
-    const angle = (-2 * Math.PI * (cell - pixels / 2) * cosine) / (pixels * pixelSize);
-    values[2 * cell] = Math.cos(angle);
-    values[2 * cell + 1] = Math.sin(angle);
+/** [k] complex: e^(−2πi k/N). */
+function rootsOf(count: number): Float64Array {
+  const values = new Float64Array(2 * count);
+  for (let k = 0; k < count; k++) {
+    values[2 * k] = Math.cos((2 * Math.PI * k) / count);
+    values[2 * k + 1] = -Math.sin((2 * Math.PI * k) / count);
+  }
+  return values;
+}
+
+/** [cell] complex: the phase factor of a cell in a row or column of pixels, both counted from the middle. */
+function waves(roots: Float64Array, at: number): Float64Array {
+  const count = roots.length / 2;
+  const values = new Float64Array(2 * count);
+  const half = count / 2;
+  for (let cell = 0; cell < count; cell++) {
+    const turns = (cell - half) * (at - half);
+    const root = 2 * (((turns % count) + count) % count);
+    values[2 * cell] = roots[root];
+    values[2 * cell + 1] = roots[root + 1];
   }
   return values;
 }

@@ -139,7 +139,9 @@ class Gains extends View {
           ${names.map((name, a) => html`<option value=${a} ?selected=${a === this.input}>${name}</option>`)}
         </select>
       </label>
-      <corella-chart .data=${chart(({ amplitudes }) => amplitudes.at(this.input), 'amplitude')}></corella-chart>
+      <corella-chart
+        .data=${chart(({ amplitudes }) => amplitudes.at(this.input), 'amplitude')}
+      ></corella-chart>
       <corella-chart
         .data=${chart(({ phasesDeg }) => phasesDeg.at(this.input), 'phase, degrees')}
       ></corella-chart>
