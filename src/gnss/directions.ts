@@ -7,6 +7,7 @@ import { prns } from './codes.js';
 import type { Instant } from '../core/instant.js';
 import { skyFrame } from '../sky/frame.js';
 import { allSatellites, prnOf } from '../sky/orbits/orbits.js';
+import { isKnown } from '../sky/source.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { Cosines } from './solve.js';
 
@@ -16,7 +17,7 @@ export function directionsByOrbits({ site }: Telescope, moment: Instant): Map<nu
   const found = new Map<number, Cosines>();
   for (const satellite of allSatellites()) {
     const prn = prnOf(satellite.name);
-    if (prn === undefined || !prns.includes(prn) || satellite.isKnownAt?.(frame) === false) continue;
+    if (prn === undefined || !prns.includes(prn) || !isKnown(satellite, frame)) continue;
     if (found.has(prn))
       refuse('orbits', `PRN ${prn} is in the names of two satellites`, 'take out the one that is retired');
     const { x, y, z } = frame.directionEnu(satellite.position(frame));

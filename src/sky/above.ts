@@ -4,7 +4,7 @@ import type { Vector3 } from '../core/vector.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { elementVoltage } from './beam.js';
 import { altitudeDeg, azimuthDeg, type SkyFrame, type SkyPosition } from './frame.js';
-import { REFERENCE_FREQUENCY_HZ, type Source } from './source.js';
+import { isKnown, REFERENCE_FREQUENCY_HZ, type Source } from './source.js';
 
 export interface SourceUp {
   readonly source: Source;
@@ -25,7 +25,7 @@ export function sourcesUp(
 ): SourceUp[] {
   realNumber('sources up', 'minimum altitude in degrees', minimumAltitudeDeg, -90, 90);
   return sources
-    .filter((source) => source.isKnownAt?.(frame) !== false)
+    .filter((source) => isKnown(source, frame))
     .map((source): SourceUp => {
       const position = source.position(frame);
       const directionEnu = frame.directionEnu(position);

@@ -3,7 +3,7 @@ import { dot } from '../core/vector.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { ChosenSources } from './chosen-sources.js';
 import type { SkyFrame } from './frame.js';
-import type { Source } from './source.js';
+import { isKnown, type Source } from './source.js';
 import { findSources } from './sources.js';
 
 /** Plain data: the name is looked up where it is used, since a process may use other orbits later. */
@@ -39,14 +39,13 @@ const ROUNDING_RAD = 1e-9;
 export function outsideDiscs(chosen: ChosenSources, discs: readonly SkyDisc[]): ChosenSources {
   if (discs.length === 0) return chosen;
   return (frame) => {
-    const known = (source: Source): boolean => source.isKnownAt?.(frame) !== false;
     const directionOf = (source: Source): ReturnType<SkyFrame['directionEnu']> =>
       frame.directionEnu(source.position(frame));
     const round = discSources(discs)
-      .filter(({ source }) => known(source))
+      .filter(({ source }) => isKnown(source, frame))
       .map(({ source, radiusRad }) => ({ towards: directionOf(source), radiusRad }));
     return chosen(frame).filter((source) => {
-      if (!known(source)) return true;
+      if (!isKnown(source, frame)) return true;
       const direction = directionOf(source);
       return round.every(({ towards, radiusRad }) => {
         const chord = Math.sqrt(Math.max(0, 2 - 2 * dot(towards, direction)));

@@ -30,6 +30,13 @@ export interface TangentAxes {
   readonly n: Vector3;
 }
 
+/** Direction cosines along the axes. */
+export const cosinesAlong = ({ l, m, n }: TangentAxes, direction: Vector3): Vector3 => ({
+  x: dot(direction, l),
+  y: dot(direction, m),
+  z: dot(direction, n),
+});
+
 /**
  * Directions are apparent, as wavefronts cross the array: aberration and the Sun's gravity included, refraction not.
  */

@@ -10,7 +10,7 @@ import { bandwidthHz, frequencyGrid, type Band, type FrequencyGrid } from './fre
 import { drawGains, nominalGains, type GainModel, type InputGain } from './input-gains.js';
 import { checkInterferer, meanFluxJy, type Interferer } from './interferers.js';
 import { countsPerRootJy } from './quantise.js';
-import type { Source } from './source.js';
+import { isKnown, type Source } from './source.js';
 
 export interface SimulationOptions {
   readonly telescope: Telescope;
@@ -132,9 +132,7 @@ function shining({
   centreFrequencyHz,
 }: SimulationOptions): SimulationOptions['sources'] {
   const frame = skyFrame(telescope.site, start);
-  return sources.filter(
-    (source) => source.fluxJy(centreFrequencyHz) !== 0 && source.isKnownAt?.(frame) !== false,
-  );
+  return sources.filter((source) => source.fluxJy(centreFrequencyHz) !== 0 && isKnown(source, frame));
 }
 
 const mean = (values: readonly number[]): number =>

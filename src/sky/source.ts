@@ -46,6 +46,9 @@ export interface Source {
   readonly shape?: GaussianShape;
 }
 
+/** Whether a source's position is known at the frame's moment. */
+export const isKnown = (source: Source, frame: SkyFrame): boolean => source.isKnownAt?.(frame) ?? true;
+
 export const unpolarised: StokesFractions = { q: 0, u: 0, v: 0 };
 
 /** Reference frequency for fluxes given by hand: the middle of the low band. */

@@ -2,7 +2,8 @@
 import { addSeconds, type Instant } from '../core/instant.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { discSources, type BlankedDiscs, type DiscSource, type SkyDisc } from '../sky/discs.js';
-import { skyFrame, type SkyFrame, type SkyPosition } from '../sky/frame.js';
+import { cosinesAlong, skyFrame, type SkyFrame, type SkyPosition } from '../sky/frame.js';
+import { isKnown } from '../sky/source.js';
 import type { Site } from '../telescope/telescope.js';
 import type { SkyImage } from './sky-image.js';
 
@@ -71,7 +72,7 @@ const apart = (one: Vector3, other: Vector3): number =>
 
 /** Undefined where its position is not known. */
 function placeOf({ source }: DiscSource, frame: SkyFrame, { cosinesOf }: BlankedSpan): Place | undefined {
-  if (source.isKnownAt?.(frame) === false) return undefined;
+  if (!isKnown(source, frame)) return undefined;
   const position = source.position(frame);
   return { cosines: cosinesOf(position, frame), height: frame.directionEnu(position).z };
 }
@@ -116,10 +117,7 @@ export function blankDiscs(sky: SkyImage, blanked: BlankedDiscs | undefined): vo
     durationS,
     pixels,
     pixelCosine: pixelSize,
-    cosinesOf: (position, moment) => {
-      const direction = shownAt(moment).directionEnu(position);
-      return { x: dot(direction, axes.l), y: dot(direction, axes.m), z: dot(direction, axes.n) };
-    },
+    cosinesOf: (position, moment) => cosinesAlong(axes, shownAt(moment).directionEnu(position)),
   });
   if (!inside) return;
   for (let at = 0; at < image.length; at++) if (inside[at % inside.length] === 1) image[at] = Number.NaN;

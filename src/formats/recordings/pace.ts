@@ -4,7 +4,7 @@
  */
 
 /** Shorter ranges measure how data are held back on the way. */
-const USUAL_WINDOW_MS = 10_000;
+const WINDOW_MS = 10_000;
 const MOST_DIFFERENCE = 0.05;
 
 export interface PaceEvent {
@@ -22,7 +22,7 @@ export class StreamPace {
 
   constructor(
     private readonly statedHz: number,
-    private readonly windowMs = USUAL_WINDOW_MS,
+    private readonly windowMs = WINDOW_MS,
   ) {
     this.reportedHz = statedHz;
   }

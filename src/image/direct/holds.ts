@@ -55,30 +55,36 @@ export interface DirectImageError {
 
 /** `plan` is for `boundFrequencies`; all of its channels are searched. */
 export function directImageError(plan: ImagePlan): DirectImageError {
-  const anywhere = errorAbove(plan, 0);
   const isHigh = shownPixels(plan, 0).every((pixel) => upOf(plan, placeOf(plan, pixel)) >= HIGH_UP);
-  return { anywhere, high: isHigh ? anywhere : errorAbove(plan, HIGH_UP) };
+  const [anywhere, high = anywhere] = errorsAbove(plan, isHigh ? [0] : [0, HIGH_UP]);
+  return { anywhere, high };
 }
 
-/** For pixels and sources at least so far above the horizon. */
-function errorAbove(plan: ImagePlan, leastUp: number): number {
-  const spread = lattice(plan, DENSE, leastUp);
-  const edge = edgeOf(plan, leastUp);
-  let worst = 0;
+/** For pixels and sources at least so far above the horizon, for each of several limits. */
+function errorsAbove(plan: ImagePlan, limits: readonly number[]): number[] {
+  const fields = limits.map((leastUp) => ({
+    leastUp,
+    spread: lattice(plan, DENSE, leastUp),
+    edge: edgeOf(plan, leastUp),
+  }));
+  const worst = limits.map(() => 0);
   for (const c of plan.frequenciesHz.keys()) {
-    const search = prepareSearch(plan, c, leastUp);
-    const places = [...spread, ...search.worstOf(edge, WORST_AT_EDGE)];
-    const sources = sourcesOf(plan, c, places).filter((source) => upOf(plan, source) >= leastUp);
-    const starts = search.scan(places, sources).sort((a, b) => b.error - a.error);
-    for (const pair of starts.slice(0, STARTS)) worst = Math.max(worst, search.climb(pair));
+    // The fields share pixels, and the search keeps their responses.
+    const search = prepareSearch(plan, c);
+    for (const [k, { leastUp, spread, edge }] of fields.entries()) {
+      const places = [...spread, ...search.worstOf(edge, WORST_AT_EDGE)];
+      const sources = sourcesOf(plan, c, places).filter((source) => upOf(plan, source) >= leastUp);
+      const starts = search.scan(places, sources).sort((a, b) => b.error - a.error);
+      for (const pair of starts.slice(0, STARTS)) worst[k] = Math.max(worst[k], search.climb(pair, leastUp));
+    }
   }
-  return SEARCH_MARGIN * worst;
+  return worst.map((error) => SEARCH_MARGIN * error);
 }
 
 /** An estimate in a fraction of the time, not a bound. */
 export function directErrorEstimate(plan: ImagePlan): number {
   const places = lattice(plan, SPARSE, 0);
-  const pairs = prepareSearch(plan, highestOf(plan), 0).scan(places, places);
+  const pairs = prepareSearch(plan, highestOf(plan)).scan(places, places);
   return MARGIN * pairs.reduce((worst, { error }) => Math.max(worst, error), 0);
 }
 
@@ -133,7 +139,7 @@ function upOf({ axes }: ImagePlan, { l, m }: Direction): number {
   return squared < 1 ? l * axes.l.z + m * axes.m.z + Math.sqrt(1 - squared) * axes.n.z : -1;
 }
 
-function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
+function prepareSearch(plan: ImagePlan, c: number) {
   const { pixels, pixelSize, shown, stations } = plan;
   const roots = rootsOf(pixels);
   const known = new Map<number, Answer>();
@@ -180,7 +186,7 @@ function prepareSearch(plan: ImagePlan, c: number, leastUp: number) {
   };
 
   /** The largest error reached by climbing from a pair, among pixels and sources at least so far above the horizon. */
-  const climb = (start: Pair): number => {
+  const climb = (start: Pair, leastUp: number): number => {
     let here = start;
     let answer = answerOf(here.pixel);
     for (let reach = step; reach > step / 8;) {

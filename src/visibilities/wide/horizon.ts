@@ -1,12 +1,11 @@
 /** Pixels of a wide image without values: always below the horizon, or in the sky that is flagged. */
 import type { Instant } from '../../core/instant.js';
 import type { WidePlan } from '../../image/index.js';
-import { skyFrame, type SkyFrame, type TangentAxes } from '../../sky/frame.js';
+import { cosinesAlong, skyFrame, type SkyFrame, type TangentAxes } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { discPixels, spread } from '../../stages/index.js';
 import type { SkyDisc } from '../../sky/discs.js';
-import { dot } from '../../core/vector.js';
 
 /** Limit on the instants to test, evenly spread: a quarter of an hour apart over a day. */
 const MOST_MOMENTS = 96;
@@ -48,9 +47,7 @@ export const flaggedPixels = (
     ...{ site, start, durationS, pixels, pixelCosine },
     cosinesOf: (position, frame) => {
       if (axesOf?.frame !== frame) axesOf = { frame, axes: frame.tangentAxes(centre.position(frame)) };
-      const { axes } = axesOf;
-      const direction = frame.directionEnu(position);
-      return { x: dot(direction, axes.l), y: dot(direction, axes.m), z: dot(direction, axes.n) };
+      return cosinesAlong(axesOf.axes, frame.directionEnu(position));
     },
   });
 };
