@@ -98,7 +98,7 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
     polarisations: 2,
     frequenciesHz: Float64Array.from(frequenciesHz),
     channelWidthHz: 1e5,
-    ...(sky.unit && { units: sky.unit }),
+    units: sky.unit,
     object: 'zenith',
     history: [],
     phaseCentre: followedBy(sky, telescope),

@@ -45,10 +45,10 @@ async function correlated(
       channels: how.channels ?? 64,
       taps: 4,
       outputType: 'cf32',
-      ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
+      mostDelaySamples: delays && mostDelaySamples(delays),
     });
     const made: Integration[] = [];
-    await correlateVoltages(recording, plan, { backend, ...(delays && { delays }) }, (integration) => {
+    await correlateVoltages(recording, plan, { backend, delays }, (integration) => {
       made.push(integration);
       return Promise.resolve();
     });

@@ -63,7 +63,7 @@ async function prepare(
       },
     },
     ceiling,
-    ...(peer ? { peer } : {}),
+    peer,
   };
 }
 

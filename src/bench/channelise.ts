@@ -130,7 +130,7 @@ async function prepare(
         return typeof done === 'number' ? done / perSample : { ...done, work: done.work / perSample };
       },
     },
-    ...(peer ? { peer } : {}),
+    peer,
   };
 
   async function undelayed(): Promise<Contestant & Closable> {

@@ -80,7 +80,7 @@ async function prepare(
       },
     },
     ceiling,
-    ...(peer ? { peer } : {}),
+    peer,
   };
 }
 

@@ -99,7 +99,7 @@ async function prepare(
       },
     },
     ceiling: ceilingFor(backend, plan),
-    ...(peer ? { peer } : {}),
+    peer,
   };
 }
 

@@ -61,7 +61,7 @@ async function prepare(
       title: flops.title,
       run: async () => (await flops.run()) / operations,
     },
-    ...(peer ? { peer } : {}),
+    peer,
   };
 }
 

@@ -56,7 +56,7 @@ const recording = (): SpectraRecording =>
 
 async function run(integrationS?: number) {
   const all: Integration[] = [];
-  const settings = { backend: openReference(), ...(integrationS === undefined ? {} : { integrationS }) };
+  const settings = { backend: openReference(), integrationS };
   const tally = await correlateSpectra(recording(), settings, (one) => {
     all.push(one);
     return Promise.resolve();

@@ -35,7 +35,7 @@ async function run(integrationS?: number): Promise<{ all: Integration[]; tally: 
   const plan = planChannels(source, { channels: 4, taps: 3, outputType: 'ci8' });
   const backend = openReference();
   const all: Integration[] = [];
-  const settings = { backend, ...(integrationS === undefined ? {} : { integrationS }) };
+  const settings = { backend, integrationS };
   const tally = await correlateVoltages(source, plan, settings, (one) => {
     all.push(one);
     return Promise.resolve();

@@ -83,7 +83,7 @@ async function integrationsOf(source: VoltageSource, integrationS?: number) {
   const plan = planChannels(source, { channels: CHANNELS, taps: TAPS, outputType: 'ci8' });
   const stages = await prepareVoltageCorrelation(source, plan, {
     backend: openReference(),
-    ...(integrationS === undefined ? {} : { integrationS }),
+    integrationS,
   });
   const all: Integration[] = [];
   const account = await run(source.blocks(40), stages, (one) => {

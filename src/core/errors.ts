@@ -50,7 +50,7 @@ export class CorellaError extends Error implements Refusal {
 }
 
 export function refuse(where: string, what: string, fix?: string, code?: ErrorCode): never {
-  throw new CorellaError({ where, what, ...(fix !== undefined && { fix }), ...(code && { code }) });
+  throw new CorellaError({ where, what, fix, code });
 }
 
 /** Refuses anything but a whole number in [least, most]; sizes are never clamped. */

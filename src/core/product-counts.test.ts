@@ -22,7 +22,7 @@ describe('counts of products', () => {
     assert.deepEqual([...counts], [7, 7, 7]);
     assert.deepEqual([...flaggedInputs], [0, 0, 0, 0]);
     assert.deepEqual([...(productCounts ?? [])].slice(4, 8), [0, 7, 7, 7]);
-    const one = { ...shape, counts, ...(productCounts && { productCounts }) };
+    const one = { ...shape, counts, productCounts };
     assert.deepEqual(
       [productCount(one, 1, 0, 0), productCount(one, 1, 1, 1), productCount(one, 0, 0, 0)],
       [0, 7, 7],

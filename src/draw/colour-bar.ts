@@ -131,7 +131,7 @@ function tip({ palette }: ColourScale, end: 'low' | 'high', corners: readonly nu
 }
 
 const ticksOf = (scale: ColourScale, find: (axis: PanelAxis) => readonly Tick[]): readonly Tick[] =>
-  find({ label: '', range: [scale.low, scale.high], ...(scale.ticks && { ticks: scale.ticks }) });
+  find({ label: '', range: [scale.low, scale.high], ticks: scale.ticks });
 
 /** The palette from end to end; the ticks show the spacing of numbers. */
 const colours = ({ palette }: ColourScale, frame: PlotFrame, direction: 'along x' | 'along y'): Shape => ({

@@ -176,7 +176,7 @@ export function makePlan(
     cut,
     plannedFor,
     shape,
-    ...(verify !== undefined && { verify }),
+    verify,
   };
 }
 

@@ -204,7 +204,7 @@ async function mergePieces(
       const take = made[product].take?.bind(made[product]);
       if (!take) return refuse(head.job, `product ${product} is not made in pieces`, 'submit it again');
       const values = body.subarray(offsetBytes, offsetBytes + sizeBytes);
-      await take({ first, end, ...(gaps && { gaps }), ...(image && { image }), values });
+      await take({ first, end, gaps, image, values });
     }
     results.letGo([range]);
   }

@@ -78,7 +78,7 @@ export async function planFarm(asked: Observation, submission: Submission): Prom
         },
         attached,
         backend: submission.backend,
-        ...(level && { level }),
+        level,
       },
       cut,
       shape,

@@ -212,10 +212,10 @@ async function make(
     if (parts.cut !== 'time') return [];
     const moment = plannedFor.find((one) => one.product === product)?.moment;
     const emit = ({ first, end, gaps, image, values }: ProductPart): Promise<void> => {
-      body.add({ product, first, end, ...(gaps && { gaps: [...gaps] }), ...(image && { image }) }, values);
+      body.add({ product, first, end, ...(gaps && { gaps: [...gaps] }), image }, values);
       return Promise.resolve();
     };
-    const machine = { backend, ...(moment && { plannedFor: moment }) };
+    const machine = { backend, plannedFor: moment };
     return [{ from: 'spectra', clock, stage: parts.make(front, machine, emit) }];
   });
   const share = await composeShare(observed, backend, range, {

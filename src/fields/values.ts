@@ -74,7 +74,7 @@ const writtenWord = (what: string, pattern?: RegExp) =>
       .union([z.int().nonnegative(), z.string()])
       .transform((given) => String(given).trim())
       .refine((value) => value !== '' && pattern?.test(value) !== false, `is not ${what}`),
-    { words: what, ...(pattern && { pattern: pattern.source }) },
+    { words: what, pattern: pattern?.source },
   );
 const channelWord = writtenWord(CHANNELS_WORDS, new RegExp(CHANNELS));
 

@@ -131,7 +131,7 @@ export function planGeometry(
     polarisations,
     products: polarisations === 1 ? 1 : 4,
     shown: shownPixels(pixels, pixelSize, halfWidth, axes),
-    ...(patterns && { patterns }),
+    patterns,
   };
 }
 

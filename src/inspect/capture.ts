@@ -141,7 +141,7 @@ class Stream {
       firstNs,
       lastNs,
       firstBytes,
-      ...(format && { format }),
+      format,
       ...this.decided,
       control,
       refused,
@@ -222,6 +222,6 @@ export async function lookAtCapture(
     lastNs,
     frameFaults,
     streams: [...streams.values()].map((stream) => stream.look()),
-    ...(ended && { ended }),
+    ended,
   };
 }

@@ -86,10 +86,10 @@ export function lookAtImage(path: string, image: ReadFitsImage): ImageLook {
     }),
     unit: image.unit === '' ? 'unit unknown' : image.unit,
     centre,
-    ...(frequencyHz === undefined ? {} : { frequencyHz }),
+    frequencyHz,
     ...(majorDeg !== undefined &&
       minorDeg !== undefined && { beam: { majorDeg, minorDeg, positionAngleDeg: positionAngleDeg ?? 0 } }),
-    ...(integrationS === undefined ? {} : { integrationS }),
+    integrationS,
     peak,
     peakAt: directions.positionOf({ x: l, y: m, z: n }),
     rms: spread(plane),
@@ -228,8 +228,8 @@ export function imagePicture(look: ImageLook, image: ReadFitsImage, title: strin
     unit,
     // A beam is the array's response to a point, of any polarisation.
     ...(unit === 'beam' ? {} : { stokes: stokes[0] }),
-    ...(integrationS === undefined ? {} : { integrationS }),
-    ...(beam && { beam }),
+    integrationS,
+    beam,
     sources: [],
   });
 }

@@ -62,9 +62,9 @@ const recorded = (file: Recording) => ({
   type: file.type,
   bits: bitsOf(file),
   samples: file.samples,
-  ...(file.unknownFacts && { unknownFacts: file.unknownFacts }),
-  ...(file.assumed && { assumed: file.assumed }),
-  ...(file.endsEarly && { endsEarly: file.endsEarly }),
+  unknownFacts: file.unknownFacts,
+  assumed: file.assumed,
+  endsEarly: file.endsEarly,
   start: file.start,
 });
 

@@ -13,7 +13,7 @@ const facts = (tick: number | bigint, sender = 0, fragment = 0, session?: bigint
   sender,
   fragment,
   payload,
-  ...(session === undefined ? {} : { session }),
+  session,
 });
 function tallied(stream: StreamPlan, packets: readonly PacketFacts[]) {
   const account = new StreamAccount(stream);

@@ -24,7 +24,7 @@ export async function inspect(
   const facts = checkObservation({
     corella: 1,
     source: { ...source, recording: path },
-    ...(telescope !== undefined && { telescope }),
+    telescope,
     products: [{ visibilities: null }],
   });
   const opened = await openInspected(path, facts);

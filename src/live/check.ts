@@ -148,7 +148,7 @@ export class LiveCheck {
         products: ours.integration.visibilities.length / 2,
         ...differences,
         exact: type !== 'cf32',
-        ...(methods && { methods }),
+        methods,
       };
     } finally {
       await closers.close();

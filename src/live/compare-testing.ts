@@ -65,12 +65,12 @@ async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettin
     flaggedInputs,
     align: 'utc',
     integrationS,
-    ...(imaging && { imaging }),
+    imaging,
     ...(steered && {
       steering: new Steering({
         flaggedInputs,
         integrationS,
-        ...(calibrated && { calibrated }),
+        calibrated,
         logged: [
           {
             epoch: 0,

@@ -73,7 +73,7 @@ export class ImageCubes implements LatestPicture {
         plan: last.plan,
         everyS: fields.every ?? 1,
         centreName: centreOf(last).name,
-        ...(beam && { beam }),
+        beam,
         frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
         bandHz: channelWidthHz * frequenciesHz.length,
       },

@@ -33,7 +33,7 @@ parentPort?.on('message', (task: FileTask) => {
     (error: unknown) => {
       const fault =
         error instanceof CorellaError
-          ? { where: error.where, what: error.what, ...(error.fix === undefined ? {} : { fix: error.fix }) }
+          ? { where: error.where, what: error.what, fix: error.fix }
           : { message: error instanceof Error ? error.message : String(error) };
       say({ done: done(), fault });
     },

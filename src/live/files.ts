@@ -214,7 +214,7 @@ export class FilesByTime {
     const writer = await visibilityFormatFor(path).createVisibilities(
       path,
       { ...header, ...stopped, feedFrame: 'feeds' },
-      { values, appears: 'first-integration', ...(largestSum !== undefined && { largestSum }) },
+      { values, appears: 'first-integration', largestSum },
     );
     this.opened++;
     this.onEvent({ kind: 'opened', path, integrations: 0 });

@@ -100,7 +100,7 @@ async function solve(model?: LiveGainsSettings['model']): Promise<Solved | strin
       sources: [source],
       minimumAltitudeDeg: 5,
       frequenciesHz: Float64Array.of(FREQUENCY_HZ),
-      ...(model && { model }),
+      model,
     },
     steering,
     {

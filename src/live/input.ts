@@ -142,7 +142,7 @@ async function openStreams(
       'its frequency',
       'give source.frequency',
     ),
-    ...(start && { start }),
+    start,
   };
   // Two readers of one pipe would each receive an arbitrary part of its bytes.
   if (new Set(origins).size < origins.length)
@@ -191,7 +191,7 @@ async function openStreams(
     );
   return {
     description: `${streams.map(({ name }) => name).join(' and ')}, ${description.type} at ${formatHz(description.sampleRateHz)}`,
-    ...(telescope && { telescope }),
+    telescope,
     isLive: start === undefined,
     sessions: single(source),
     stop: () => {

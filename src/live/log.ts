@@ -70,7 +70,7 @@ function plainChange(made: Change): z.infer<typeof change> {
   if (!('gains' in made))
     return 'flags' in made ? { flags: { ...made.flags, inputs: [...made.flags.inputs] } } : made;
   const { file, solved } = made.gains;
-  return { gains: { ...(file !== undefined && { file }), ...(solved && { solved }) } };
+  return { gains: { file, solved } };
 }
 
 /** The log's path, next to the product with this path. */

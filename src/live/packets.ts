@@ -41,14 +41,14 @@ export function listenSettings(
     refuse(option, `${parts[2]} is no port`, 'give a number from 1 to 65535');
   return {
     listen: { address: parts.at(1) ?? '0.0.0.0', port: Number(parts[2]) },
-    ...(options.interface === undefined ? {} : { interface: options.interface }),
+    interface: options.interface,
   };
 }
 
 /** For capturing the same packets. */
 function listeningOf({ listen, interface: by }: ListenSettings): NonNullable<OpenedInput['listening']> {
-  const { group, address, port } = planListening({ listen, ...(by === undefined ? {} : { interface: by }) });
-  return { port, ...(group && { group: address }), ...(by === undefined ? {} : { interface: by }) };
+  const { group, address, port } = planListening({ listen, interface: by });
+  return { port, ...(group && { group: address }), interface: by };
 }
 
 /** Enough packets to find every sender. */
@@ -237,11 +237,11 @@ export const openPackets = (
       stream: plan,
       from: {
         ...origin,
-        ...(socket && { socket }),
+        socket,
         ...('capture' in origin && { onEarlyEnd: (end) => (endsEarly = end), onLeftOut: leftOut.add }),
       },
       epoch,
-      ...(band && { band }),
+      band,
       ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
       ...(blockS === undefined ? {} : { ring: { blockS } }),
       ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
@@ -253,7 +253,7 @@ export const openPackets = (
     if (surveyed) say(surveyedLine(surveyed));
     return {
       description: `${plan.format}, ${plan.sources.length} sender${plan.sources.length === 1 ? '' : 's'}, ${plan.inputs} inputs; ${reception.description}`,
-      ...(telescope && { telescope }),
+      telescope,
       isLive: !('capture' in origin),
       sessions: () => reception.sessions(),
       stop: () => {

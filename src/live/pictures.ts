@@ -53,12 +53,12 @@ export function openLatestPicture(
       const { pixels, pixelSize, field, axes, channels, products, polarisations, frequenciesHz } = plan;
       const task: PictureTask = {
         image: image.slice(),
-        ...(weights && { weights: Float64Array.from(weights) }),
+        weights: weights && Float64Array.from(weights),
         plan: { pixels, pixelSize, field, axes, channels, products, polarisations },
         frequenciesHz,
         start,
         durationS,
-        ...(unit !== undefined && { unit }),
+        unit,
       };
       worker.postMessage(task, [task.image.buffer as ArrayBuffer]);
     },

@@ -224,6 +224,6 @@ export const imagingOf = (
     pixels: images.pixels,
     field: images.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: images.field },
     kernelSize: images.kernel ?? 5,
-    ...(blanked && { blanked }),
+    blanked,
   },
 });

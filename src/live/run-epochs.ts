@@ -232,8 +232,8 @@ export async function runEpochs(settings: RunInput): Promise<NightSummary> {
         most: totals.mostAgeS,
       },
     }),
-    ...(clock.leastS === undefined ? {} : { sendersClockS: clock.leastS }),
-    ...(card && { card }),
+    sendersClockS: clock.leastS,
+    card,
   };
 }
 

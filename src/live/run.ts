@@ -465,5 +465,5 @@ export const steeringOf = (
     ...more,
     flaggedInputs: flaggedInputs ?? new Uint8Array(),
     integrationS,
-    ...(imaging?.calibrated && { calibrated: imaging.calibrated }),
+    calibrated: imaging?.calibrated,
   });

@@ -83,9 +83,9 @@ function observationOf(observation: Observation, product: number): Observation {
   return {
     corella,
     ...(stations !== undefined && { stations }),
-    ...(start !== undefined && { start }),
-    ...(end !== undefined && { end }),
-    ...(observation.for !== undefined && { for: observation.for }),
+    start,
+    end,
+    for: observation.for,
     source: paths(source, 'recording', 'visibilities', 'capture', 'metafits', 'meta') ?? source,
     ...(telescope !== undefined && { telescope: telescope.includes('/') ? basename(telescope) : telescope }),
     ...(front && {

@@ -50,8 +50,8 @@ export function frontFacts({ account, plan, front }: RunOutcome): object {
     ...levelFacts(front.level),
     ...equaliserFacts(front.equaliser),
     ...lossFacts(recording, missingSamples),
-    ...(front.kurtosis && { interference: kurtosisFactsOf(front.kurtosis, spectra.grid.spectrumRateHz) }),
-    ...(front.phaseLoss !== undefined && { phaseLoss: front.phaseLoss }),
+    interference: front.kurtosis && kurtosisFactsOf(front.kurtosis, spectra.grid.spectrumRateHz),
+    phaseLoss: front.phaseLoss,
     ...(delays?.towards !== undefined && { tracked: { towards: delays.towards } }),
     ...bandFacts(telescope, bandOf(recording)),
   };
@@ -122,10 +122,11 @@ function imageFacts(
     unit,
     imaging,
     ...directErrorFacts(predictedError),
-    ...(seen && { peak: seen.peak, betweenPixels: seen.betweenPixels }),
-    ...(seen?.stokes && { stokes: seen.stokes.history }),
+    peak: seen?.peak,
+    betweenPixels: seen?.betweenPixels,
+    stokes: seen?.stokes?.history,
     ...(seen && observed.delays?.towards === undefined && coherenceFacts(coherence, seen.durationS)),
-    ...(tilt && { tilt }),
+    tilt,
   };
 }
 

@@ -20,8 +20,8 @@ export function withSolvedGains(observation: Observation): Observation {
     integration: Math.min(INTEGRATION_S, (every ?? Infinity) / 10),
     align: 'utc',
     ...(every !== undefined && { every }),
-    ...(element !== undefined && { element }),
-    ...(diffuse !== undefined && { diffuse }),
+    element,
+    diffuse,
     ...(least !== undefined && { 'min-baseline': least }),
   };
   return { ...observation, products: [solved, ...products] };

@@ -33,7 +33,7 @@ export function guessPlan(
   if (!('options' in guess)) return { unknown: { what: guess.unknown, fix: guess.fix } };
   try {
     const plan = format.plan(guess.options);
-    return { plan, ...(guess.concluded === undefined ? {} : { concluded: guess.concluded }) };
+    return { plan, concluded: guess.concluded };
   } catch (error) {
     if (!(error instanceof CorellaError)) throw error;
     return {

@@ -202,5 +202,5 @@ export function placed(
   if (tick % BigInt(plan.ticksPerSlot) !== 0n) {
     return { refused: 'misaligned', why: `tick ${tick} is no multiple of ${plan.ticksPerSlot}` };
   }
-  return { tick, sender, fragment, ...(session === undefined ? {} : { session }) };
+  return { tick, sender, fragment, session };
 }

@@ -91,7 +91,7 @@ export async function runPlan(
     ratio: measuredS / predictedS,
     elapsedS,
     dataS: (piece.images * piece.spectra) / workload.channelWidthHz,
-    ...(card && { card: compareSteps(method, plan, card, piece.images) }),
+    card: card && compareSteps(method, plan, card, piece.images),
   };
 }
 

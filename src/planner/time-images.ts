@@ -90,7 +90,7 @@ export const timeImages = (
       },
       { until: () => made >= WARM_UP_IMAGES + piece.images },
     );
-    return { elapsedS: (endedMs - begunMs) / 1000, ...(account && { card: account }) };
+    return { elapsedS: (endedMs - begunMs) / 1000, card: account };
   });
 
 /** Endless noise: one block repeated, from page-locked memory if a card reads it. */

@@ -65,7 +65,7 @@ export async function arriveByDgram(
     },
     stop,
     account: () => ring.account(),
-    ...(surveyed && { surveyed }),
+    surveyed,
     socket: () => {
       if (state === 'listening') drops = dropsNow();
       return { port, receiveBufferBytes: bufferBytes, kernelDrops: drops };

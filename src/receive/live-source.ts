@@ -135,7 +135,7 @@ async function* wholeBlocks({ plan, first, clock, next }: EpochParts): AsyncGene
     try {
       yield {
         cells: arrived.cells,
-        ...(arrived.address === undefined ? {} : { address: arrived.address }),
+        address: arrived.address,
         samples: samplesPerBlock(plan),
         startTick: arrived.startTick,
         start: instantOfTick(clock, arrived.startTick),

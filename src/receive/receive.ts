@@ -203,7 +203,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
                 epoch: first.epoch,
                 arrivedUnixNs: first.arrivedUnixNs,
                 isFirst: lastTick === undefined,
-                ...(before && { before }),
+                before,
               });
         const start = epochKnown && instantOfTick({ epoch: epochKnown.at, tickRateHz }, startTick);
         const known = start && isDate(start.unixSeconds) ? epochKnown : undefined;
@@ -290,9 +290,9 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           })),
           edgeCells: Math.max(0, rest.missingCells - lost.count),
           untimedBlocks,
-          ...(surveyed && { surveyed }),
-          ...(socket && { socket }),
-          ...(ring && { ring }),
+          surveyed,
+          socket,
+          ring,
         };
       },
       close: () => closers.close(),

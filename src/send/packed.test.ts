@@ -96,7 +96,7 @@ describe('packets packed once', { skip }, () => {
     // Two and a bit passes, across the wrap of the clock if it has one.
     const tick =
       plan.wrapBits < 64 ? 2n ** BigInt(plan.wrapBits) - 3n * BigInt(plan.ticksPerSlot) : firstTick;
-    const first = { tick, epoch: instant(0), roundedS: 0, ...(session === undefined ? {} : { session }) };
+    const first = { tick, epoch: instant(0), roundedS: 0, session };
     const SLOTS = 12;
     for (const sockets of [1, 3])
       it(`${plan.format} by ${sockets} socket${sockets === 1 ? '' : 's'}: those of a sender that makes each anew`, async () => {
@@ -126,7 +126,7 @@ describe('packets packed once', { skip }, () => {
             plan,
             sockets,
             packetRate: 1,
-            ...(session === undefined ? {} : { session }),
+            session,
           }),
           openNativeSender({ to }),
         ];

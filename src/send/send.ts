@@ -85,7 +85,7 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
           tick: tick + BigInt(slot) * BigInt(plan.ticksPerSlot),
           sender,
           fragment,
-          ...(session === undefined ? {} : { session }),
+          session,
         };
         const datagram = format.encode(
           faults.clockOf(place, sinceS, tick),

@@ -62,7 +62,7 @@ export function firstTickOf(plan: StreamPlan, start: Instant, startTick?: bigint
   return {
     tick,
     epoch,
-    ...(session === undefined ? {} : { session }),
+    session,
     roundedS: secondsBetween(start, instantOfTick(clock, tick)),
   };
 }

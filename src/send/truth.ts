@@ -29,7 +29,7 @@ export async function openTruth(
 ): Promise<Truth> {
   const [, meta] = recordingPaths(path);
   const common = {
-    ...(telescope && { telescope }),
+    telescope,
     inputs: source.inputs,
     polarisations: source.polarisations,
     start,
@@ -64,7 +64,7 @@ export async function openTruth(
     type,
     sampleRateHz,
     centreFrequencyHz,
-    ...(bits === undefined ? {} : { bits }),
+    bits,
   });
   return {
     ...writer,

@@ -42,7 +42,7 @@ class HttpError extends Error {
 }
 
 const fail = (code: number, where: string, what: string, fix?: string): never => {
-  throw new HttpError(code, { where, what, ...(fix !== undefined && { fix }) });
+  throw new HttpError(code, { where, what, fix });
 };
 
 export function createHttp(settings: HttpSettings): Server {
@@ -219,7 +219,7 @@ function refuseWith(response: ServerResponse, error: unknown): void {
             {
               where: error.where,
               what: error.what,
-              ...(error.fix !== undefined && { fix: error.fix }),
+              fix: error.fix,
             },
           ]
         : [500, { where: 'corella', what: error instanceof Error ? error.message : 'failed' }];

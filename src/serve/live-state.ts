@@ -355,8 +355,8 @@ export class LiveState implements LiveWatcher {
     const { live, sources: named = [] } = this.begun ?? {};
     const frequencyHz = live?.frequenciesHz[live.frequenciesHz.length >> 1];
     return sourcesUp(named, frame, 2, {
-      ...(live && { telescope: live.telescope }),
-      ...(frequencyHz !== undefined && { frequencyHz }),
+      telescope: live?.telescope,
+      frequencyHz,
     }).flatMap((up): SkySource[] => {
       const place = placeOf(plan, up.directionEnu);
       if (!place) return [];

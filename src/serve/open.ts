@@ -135,7 +135,7 @@ class RunPage implements Page {
     reImager.isIdle = facts.showing !== undefined;
     const commands = (this.commands = new Commands({
       helm: () => this.helm,
-      ...(receiver && { receiver }),
+      receiver,
       journal,
       alarms: state.alarms,
       stop: () => {
@@ -175,7 +175,7 @@ class RunPage implements Page {
       dropped: hub.dropped,
       gains,
       steerable: helm !== undefined,
-      ...(checked && { check: checked }),
+      check: checked,
     };
   }
 
@@ -183,15 +183,15 @@ class RunPage implements Page {
     const { state, gains, settings } = this;
     const { packets } = settings.facts;
     return {
-      ...(packets && { packets: packets() }),
+      packets: packets?.(),
       ...(state.isNow && state.senders?.clockErrorS && { clockErrorS: state.senders.clockErrorS.mean }),
       antennas: state.antennas?.rows(undefined) ?? [],
       status: statusOf(state, this.around()),
       chain: chainOf(state, this.around()),
       totals: state.totals,
-      ...(state.minutes.newestUnixS !== undefined && { newestFileUnixS: state.minutes.newestUnixS }),
+      newestFileUnixS: state.minutes.newestUnixS,
       ...(gains.residual !== undefined && { residual: gains.residual }),
-      ...(gains.unsolved !== undefined && { unsolvedInputs: gains.unsolved }),
+      unsolvedInputs: gains.unsolved,
     };
   }
 

@@ -84,7 +84,7 @@ function checkView(check: LiveCheck | undefined): CheckView | undefined {
     differing,
     largest,
     exact,
-    ...(methods && { methodsDiffer: methods.difference }),
+    methodsDiffer: methods?.difference,
     checked: check.checked,
     failed: check.failed,
   };
@@ -106,8 +106,8 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     journal: typeof out === 'string' ? join(folder, 'journal.jsonl') : undefined,
     receiver: {
       losses,
-      ...(input.setEpoch && { setEpoch: input.setEpoch }),
-      ...(input.listening && { capture: openCapture(input.listening, folder) }),
+      setEpoch: input.setEpoch,
+      capture: input.listening && openCapture(input.listening, folder),
     },
     facts: {
       description: input.description,
@@ -116,7 +116,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       isLive: input.isLive,
       folder,
       ...(input.packets && { packets: () => packetsOf(input) }),
-      ...(ring && { ring }),
+      ring,
       losses: losses && (() => losses.now()),
     },
     stop,
@@ -208,7 +208,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       page.steer({
         steering,
         telescope,
-        ...(gains && { gains }),
+        gains,
         hasFiles: files !== undefined,
         loadGains: async (name) =>
           gainsOverTime(await readGainFile(name), name, telescope, frequenciesHz, 'live'),

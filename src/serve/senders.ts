@@ -124,7 +124,7 @@ export class SenderRates {
         outcomes,
         missing: Math.round(lostBy(account, n)),
         silentS,
-        ...(newestTick !== undefined && { newestTick: newestTick.toString() }),
+        newestTick: newestTick?.toString(),
         ...(newestTick !== undefined &&
           newest !== undefined &&
           rate !== undefined && { behindMs: (1000 * Number(newest - newestTick)) / rate }),
@@ -145,7 +145,7 @@ export class SenderRates {
       ...(account.socket?.kernelDrops !== undefined && { kernelDrops: account.socket.kernelDrops }),
       resyncs: account.resyncs,
       skippedBlocks: account.skippedBlocks,
-      ...(clockErrorS && { clockErrorS }),
+      clockErrorS,
       lateness: {
         upToMs: LATENESS_MS.map((most) => (most === Infinity ? 1e9 : most)),
         blocks: [...this.lateness],

@@ -50,8 +50,8 @@ export function recordingOf(
   const isFresh = ageS !== undefined && ageS < enoughS;
   return {
     state: isFresh ? 'recording' : isWanted ? 'stalled' : 'stopped',
-    ...(minutes.newestPath !== undefined && { file: minutes.newestPath }),
-    ...(ageS !== undefined && { newestAgeS: ageS }),
+    file: minutes.newestPath,
+    newestAgeS: ageS,
     ...counts,
   };
 }
@@ -91,8 +91,8 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
     serverUnixS: Date.now() / 1000,
     startedUnixS: state.startedUnixS,
     ...(current && { session: current.number, sessionStart: formatInstant(current.start, 3) }),
-    ...(newest && { newestSample: formatInstant(newest, 3) }),
-    ...(dataAgeS !== undefined && { dataAgeS }),
+    newestSample: newest && formatInstant(newest, 3),
+    dataAgeS,
     isNow: state.isNow,
     ...(frame &&
       imageAgeS !== undefined && {
@@ -125,7 +125,7 @@ export function planOf({ begun, frame }: LiveState): PlanView | undefined {
     channelWidthHz,
     integrationS: steering?.integration.latest ?? live.integrationS,
     ...(imaging && { imageS: imaging.everyS, method: imaging.by }),
-    ...(imaging?.chosen && { imaging: imaging.chosen }),
+    imaging: imaging?.chosen,
     ...(frame && { pixels: frame.head.shape[0] }),
   };
 }
@@ -162,11 +162,11 @@ export function chainOf(state: LiveState, around: Surroundings): ChainView {
     load: load.all.map(({ resource, ratio, word }) => ({ resource, ratio, word })),
     loopMs: load.loopMs,
     memoryBytes: process.memoryUsage.rss(),
-    ...(load.diskFreeBytes !== undefined && { diskFreeBytes: load.diskFreeBytes }),
-    ...(hours !== undefined && { diskHours: hours }),
+    diskFreeBytes: load.diskFreeBytes,
+    diskHours: hours,
     clients: around.clients,
     droppedMessages: around.dropped,
-    ...(check && { check }),
+    check,
   };
 }
 
@@ -183,7 +183,7 @@ export function measure(state: LiveState, around: Surroundings): Measured {
   const check = around.check?.();
   return {
     isLive: facts.isLive && !state.isStopping,
-    ...(dataAgeS !== undefined && { dataAgeS }),
+    dataAgeS,
     senders: (view?.senders ?? []).map(({ name, silentS, status }, n) => ({
       name,
       silentS,
@@ -193,7 +193,7 @@ export function measure(state: LiveState, around: Surroundings): Measured {
     ringFull: senders?.grownWithin(10, ({ outcomes }) => outcomes.ring_full) ?? 0,
     kernelDrops: senders?.grownWithin(10, ({ socket }) => socket?.kernelDrops ?? 0) ?? 0,
     resyncs: senders?.grownWithin(10, ({ resyncs }) => resyncs) ?? 0,
-    ...(error !== undefined && { clockErrorS: error }),
+    clockErrorS: error,
     load: facts.showing
       ? []
       : load.all.filter(({ resource }) => resource === 'chain' || resource === 'event loop'),
@@ -205,9 +205,9 @@ export function measure(state: LiveState, around: Surroundings): Measured {
       }),
     changedInputs: state.antennas?.changed() ?? [],
     inputs: state.antennas?.levels.length ?? 0,
-    ...(gains && { gains }),
+    gains,
     ...(load.diskFreeBytes !== undefined &&
       hours !== undefined && { disk: { freeBytes: load.diskFreeBytes, hours } }),
-    ...(check && { check }),
+    check,
   };
 }

@@ -28,7 +28,7 @@ export const feedOf = ({
   mount,
   feedAngleDeg,
 }: Pick<Telescope, 'mount' | 'feedAngleDeg'>): Feed | undefined =>
-  mount && { mount, ...(feedAngleDeg !== undefined && { xAngleDeg: feedAngleDeg }) };
+  mount && { mount, xAngleDeg: feedAngleDeg };
 
 /** Direction of a mount's north: the zenith for alt-az, the pole of date for equatorial. */
 export const mountAxis = (

@@ -31,7 +31,7 @@ const ownBeams = {
 export function apparent(telescope: Telescope): Brightness {
   if (hasElements(telescope)) return { kind: 'apparent', beam: ownBeams };
   const beam = beamOfTelescope(telescope);
-  return { kind: 'apparent', ...(beam && { beam }) };
+  return { kind: 'apparent', beam };
 }
 
 /** For headers, line by line. */

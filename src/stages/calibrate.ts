@@ -196,7 +196,7 @@ export function modelComponents(
       fluxJy: frequenciesHz.map((frequencyHz) => times * source.fluxJy(frequencyHz)),
       ...beamTo(directionEnu),
       ...fractionsOf(stokes, feeds),
-      ...(source.shape && { gaussian: gaussianAxes(source.shape, frame.tangentAxes(position)) }),
+      gaussian: source.shape && gaussianAxes(source.shape, frame.tangentAxes(position)),
     };
   });
 }
@@ -335,8 +335,8 @@ export async function prepareCalibrate(
     stations: telescope.stations.length,
     polarisations,
     channels: frequenciesHz.length,
-    ...(settings.iterations === undefined ? {} : { iterations: settings.iterations }),
-    ...(settings.referenceStation === undefined ? {} : { referenceStation: settings.referenceStation }),
+    iterations: settings.iterations,
+    referenceStation: settings.referenceStation,
     ...(settings.minimumBaselineM === undefined
       ? {}
       : { shortest: { stationsM, minimumM: settings.minimumBaselineM } }),
@@ -369,7 +369,7 @@ export async function prepareCalibrate(
         diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo, alikeOf(telescope));
       const sky = { stationsM, frequenciesHz, components };
       const { calibration, diffuseI, ...judging } = await solve.push(integration, sky, everywhere);
-      const modelled = { sources: up, ...(diffuseI && { diffuse: diffuseI }) };
+      const modelled = { sources: up, diffuse: diffuseI };
       await emit({ integration, calibration, plan, ...modelled, ...judging });
     },
     flush: () => Promise.resolve(),
@@ -435,7 +435,7 @@ async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): 
       const calibration = withCrossHand(solved, { ...integration, model }, rule, sky);
       return {
         calibration,
-        ...(diffuseI && { diffuseI }),
+        diffuseI,
         residualsOf: (found) => residualsOf(plan, { ...integration, model: modelled().model }, found),
       };
     },
@@ -452,7 +452,7 @@ async function prepareFull(plan: CalibrationPlan, settings: CalibrateSettings): 
       const diffuseI = everywhere && addDiffuse(model, sky, everywhere, 2);
       settings.onStep?.(0.5, 'the gains');
       const calibration = kept(plan, await calibrator.solve({ ...integration, model }));
-      return { calibration, ...(diffuseI && { diffuseI }) };
+      return { calibration, diffuseI };
     },
     close: () => calibrator.close(),
   };

@@ -57,7 +57,7 @@ export function diffuseModel(
       fluxOfTemperature(temperatures[cell * channels + c], frequencyHz, cells.solidAnglesSr[cell]),
     ),
     ...beamTo(directionEnu),
-    ...(alike && { fractionU: alike(directionEnu) }),
+    fractionU: alike?.(directionEnu),
   }));
   return {
     components,

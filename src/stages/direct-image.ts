@@ -50,7 +50,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     telescope,
     frequenciesHz,
     settings: settings.image,
-    ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
+    plannedFor: settings.plannedFor,
     store: settings.store,
     renew: (imager) => {
       if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);

@@ -88,7 +88,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
       unit: options.unit,
       integrationS: durationS,
       look: options.look,
-      ...(beam && { beam }),
+      beam,
       title: [
         telescope.title,
         `${formatInstant(addSeconds(start, durationS / 2), durationS < 1 ? 3 : 0)} · ${formatHz(series.frequencyHz)}, ` +
@@ -119,7 +119,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
       pixelSize: plan.pixelSize,
       centre: middle.centre,
       object: series.centreName,
-      ...(beam && { beam }),
+      beam,
       telescope: telescope.name,
       unit: options.unit,
       frequencyHz: series.frequencyHz,

@@ -99,7 +99,7 @@ function flatImager(settings: ImageStageSettings): Imager {
     telescope,
     frequenciesHz,
     settings: settings.image,
-    ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
+    plannedFor: settings.plannedFor,
     store: settings.store,
     prepare: (plan): Promise<VisibilityImager & Partial<CardVisibilityImager>> =>
       backend.kind === 'cuda'

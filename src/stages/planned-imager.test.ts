@@ -19,7 +19,7 @@ const open = (plannedFor?: PlannedFor) =>
     telescope,
     frequenciesHz,
     settings,
-    ...(plannedFor && { plannedFor }),
+    plannedFor,
     prepare: () => Promise.resolve({ close: () => Promise.resolve() }),
   });
 /** Axes under images every so often from a moment on. */
@@ -79,7 +79,7 @@ describe('plans of a series of images', () => {
         frequenciesHz,
         settings,
         store,
-        ...(plannedFor && { plannedFor }),
+        plannedFor,
         renew: () => renewed++,
         prepare: () => {
           prepared++;

@@ -96,7 +96,7 @@ export class PlannedImager<Imager extends Closable> implements Closable {
       frequenciesHz,
       settings,
     );
-    this.current = { plan, imager: await prepare(plan), ...(range && { range }) };
+    this.current = { plan, imager: await prepare(plan), range };
     this.count++;
     return this.current;
   }

@@ -139,10 +139,10 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
       : { image: productAlone(image, plan, hand), polarisations: 1, hand }),
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
-    ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
+    feeds: options.feeds,
     frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(band.frequencyHz),
     channelWidthHz: keep ? options.channelWidthHz : band.widthHz,
-    ...(beam && { beam }),
+    beam,
     ...(keep && plan.channels > 1 && { beams: beamsOf(sky) }),
     centre: centre.position,
     start: sky.start,
@@ -150,7 +150,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     telescope: options.telescope.name,
     object: centre.name,
     unit: options.unit,
-    ...(options.crossHands && { crossHands: options.crossHands }),
+    crossHands: options.crossHands,
     ...(hand === undefined && planesOf(sky.stokes)),
     ...brightnessFacts({
       ...options,
@@ -169,8 +169,8 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
 
 /** Q and U: left out, or without a value where dipoles are too low. */
 export const planesOf = (stokes: StokesPlanes | undefined): Pick<FitsImage, 'linear' | 'noLinear'> => ({
-  ...(stokes?.linear && { linear: stokes.linear }),
-  ...(stokes?.noLinear && { noLinear: stokes.noLinear }),
+  linear: stokes?.linear,
+  noLinear: stokes?.noLinear,
 });
 
 export interface PictureOptions extends ProductOptions {
@@ -281,10 +281,7 @@ async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> 
   const image = averageChannels(sky.image, plan, sky.weights);
   const hand = loneHand(image, plan);
   const picture = skyPicture({
-    ...pictureParts(
-      { ...plan, ...sky, band: bandOf(sky, options.channelWidthHz), ...(hand !== undefined && { hand }) },
-      options,
-    ),
+    ...pictureParts({ ...plan, ...sky, band: bandOf(sky, options.channelWidthHz), hand }, options),
     plane: stokesI(image, plan, 0),
     plan,
     ...(beam && { beam }),

@@ -73,9 +73,9 @@ export function rowsOf(recorded: Integration, options: RowOptions, bin = 0): Wid
     axes: frame.tangentAxes(position),
     frequenciesHz,
     product,
-    ...(precision && { precision }),
-    ...(options.hands && { hands: options.hands }),
-    ...(storedUvwM && { storedUvwM }),
+    precision,
+    hands: options.hands,
+    storedUvwM,
     ...calibrated,
   });
   return withWeight(options.kinds ? { ...stopped, groups: groupsOf(options.kinds, bin) } : stopped);
@@ -120,7 +120,7 @@ function withWeight(rows: WideRows): WideRows {
       kept.length,
       channels,
     ),
-    ...(groups && { groups: Uint32Array.from(kept, (row) => groups[row]) }),
+    groups: groups && Uint32Array.from(kept, (row) => groups[row]),
   };
 }
 
@@ -212,8 +212,8 @@ export function channelOf(rows: WideRows, c: number): WideRows {
   return {
     uvwM,
     frequenciesHz: frequenciesHz.slice(c, c + 1),
-    ...(visibilities && { visibilities: visibilitiesRC(values, count, 1) }),
+    visibilities: visibilities && visibilitiesRC(values, count, 1),
     weights: weightsRC(own, count, 1),
-    ...(groups && { groups }),
+    groups,
   };
 }

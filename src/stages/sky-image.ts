@@ -98,7 +98,7 @@ export function withCentre(
       frequenciesHz,
       stationsM: stationPositions(telescope),
       kernel: { kind: 'fitted', size: kernelSize },
-      ...(apertures && { patterns: patternsOf(apertures) }),
+      patterns: apertures && patternsOf(apertures),
     }).normalEnu;
   return { ...settings, normalEnu };
 }
@@ -174,7 +174,7 @@ const optionsOf = (
   frequenciesHz,
   polarisations: telescope.polarisations,
   kernel: { kind: 'fitted', size: settings.kernelSize },
-  ...(settings.apertures && { patterns: patternsOf(settings.apertures) }),
+  patterns: settings.apertures && patternsOf(settings.apertures),
 });
 
 /** Tracking beams are pointed at the zenith. */

@@ -231,7 +231,7 @@ export function snapshotOnSky<Sky extends SkyImage>(
     ...snapshotStokes(sky, data, {
       telescope: of.telescope,
       autos: of.autos,
-      ...(of.feeds && { feeds: of.feeds }),
+      feeds: of.feeds,
       pixels: plan.pixels,
       pixelCosine: plan.pixelSize,
       axes: plan.axes,

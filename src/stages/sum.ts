@@ -73,7 +73,7 @@ export function hostAdder(): Adder<Integration> {
         sums = {
           visibilities: Float64Array.from(piece.visibilities),
           counts: Float64Array.from(piece.counts),
-          ...(piece.productCounts && { productCounts: Float64Array.from(piece.productCounts) }),
+          productCounts: piece.productCounts && Float64Array.from(piece.productCounts),
         };
         return;
       }

@@ -109,7 +109,8 @@ async function planesOf(
       axes,
       frequenciesHz,
       product,
-      ...(calibrated && { gains: calibrated.gains, solved: calibrated.solved }),
+      gains: calibrated?.gains,
+      solved: calibrated?.solved,
     };
     const rows = stopFringes(integration, options);
     const powers = own ? ownPowers(integration, options) : undefined;
@@ -134,7 +135,7 @@ async function planesOf(
   }
   return {
     image: imageCPML(image, channels, products, pixels),
-    ...(beams && { beam: imageCPML(beams, channels, products, pixels) }),
+    beam: beams && imageCPML(beams, channels, products, pixels),
     weights: weightsCP(weights, channels, products),
   };
 }

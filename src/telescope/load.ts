@@ -34,9 +34,9 @@ export function parseTelescope(files: {
     band,
     recording,
     beamExponent,
-    ...(mount && { mount }),
-    ...(feedAngleDeg !== undefined && { feedAngleDeg }),
-    ...(delays && { delays }),
+    mount,
+    feedAngleDeg,
+    delays,
   };
 }
 

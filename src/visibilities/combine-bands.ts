@@ -62,7 +62,7 @@ export function combineBands(files: readonly VisibilityFile[], history: readonly
           one?.flaggedInputs.some((flag, a) => flag !== like.flaggedInputs[a]) === true;
         if (held.some(isUnlike)) flags.different++;
         yield joinChannels(
-          widths.map((channels, k) => ({ channels, ...(held[k] && { one: held[k] }) })),
+          widths.map((channels, k) => ({ channels, one: held[k] })),
           like,
         );
         for (const [k, part] of parts.entries()) if (held[k]) await part.take();

@@ -85,12 +85,12 @@ interface Copied {
 
 export async function copyRecording(from: Recording, path: string, options: CopyOptions): Promise<Copied> {
   const common = {
-    ...(from.telescope === undefined ? {} : { telescope: from.telescope }),
+    telescope: from.telescope,
     inputs: from.inputs,
     polarisations: from.polarisations,
-    ...(from.bits === undefined ? {} : { bits: from.bits }),
+    bits: from.bits,
     start: from.start,
-    ...(from.unknownFacts && { unknownFacts: from.unknownFacts }),
+    unknownFacts: from.unknownFacts,
     description: `${from.path} (${from.format})`,
     history: options.history,
   };
@@ -110,9 +110,9 @@ export async function copyRecording(from: Recording, path: string, options: Copy
       spectrumRateHz,
       frequenciesHz,
       channelWidthHz,
-      ...(levels && { levels: Array.from(levels) }),
-      ...(gainRatio !== undefined && { gainRatio }),
-      ...(realChannels !== undefined && { realChannels }),
+      levels: levels && Array.from(levels),
+      gainRatio,
+      realChannels,
       // A band of unknown frequency is already relative to its centre.
       centreFrequencyHz: isUnknown(from, 'frequency')
         ? 0

@@ -235,7 +235,7 @@ describe('a direct image', () => {
         backend: openReference(),
         telescope,
         frequenciesHz: channelsOf(recording, channels).frequenciesHz,
-        ...(durationWantedS === undefined ? {} : { durationS: durationWantedS }),
+        durationS: durationWantedS,
       },
       { ...settings, pixels: 32, kernelSize: 3 },
     );

@@ -287,7 +287,7 @@ function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {
     polarisations: header.polarisations,
     products,
     values: 'mean',
-    ...(stopped && { stoppedAt: stopped.phaseCentre }),
+    stoppedAt: stopped?.phaseCentre,
   });
   const baselines = baselineCount(header.telescope.stations.length);
   for (let i = 0; i < header.telescope.stations.length; i++)
@@ -303,7 +303,7 @@ function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {
       const sign = i === j ? 1 : -1;
       gathering.row(j, i, {
         uvwM: uvw ? [sign * uvw[0], sign * uvw[1], sign * uvw[2]] : [Number.NaN, Number.NaN, Number.NaN],
-        ...(single?.passThrough?.integrationS && { integrationS: single.passThrough.integrationS[fromB] }),
+        integrationS: single?.passThrough?.integrationS?.[fromB],
       });
       for (let c = 0; c < header.frequenciesHz.length; c++) {
         const phase = delays ? 2 * Math.PI * header.frequenciesHz[c] * (delays[i] - delays[j]) : 0;

@@ -326,10 +326,8 @@ describe('tensor cores', () => {
 
   it('clamp on the way only where a gain could carry values past 16 bits', () => {
     const clamp = (gains?: number) =>
-      planTensor(
-        plan({ channels: 1024, taps: 8, ...(gains === undefined ? {} : { gains }) }),
-        hopper,
-      )?.request({ gaps: false, powers: false }).defines.CLAMP;
+      planTensor(plan({ channels: 1024, taps: 8, gains }), hopper)?.request({ gaps: false, powers: false })
+        .defines.CLAMP;
     assert.equal(clamp(), 0);
     const { gains } = plan({ channels: 1024, taps: 8 });
     assert.ok(typeof gains === 'number');

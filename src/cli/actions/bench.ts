@@ -47,7 +47,7 @@ export async function run(kernel: string | undefined, options: BenchOptions): Pr
     for (const isa of levelsOf(options.isa)) {
       const backend = await openBackend(options.backend, {
         ...threadsOf(options),
-        ...(isa === undefined ? {} : { isa }),
+        isa,
       });
       try {
         terminal.say(`backend ${backend.kind}: ${backend.description}`);

@@ -140,7 +140,7 @@ export async function run(options: DemoOptions): Promise<void> {
       {
         ...(typeof options.page === 'string' && { page: options.page }),
         machine: backend,
-        ...(options.field !== undefined && { fieldDeg: options.field }),
+        fieldDeg: options.field,
         say: (line) => {
           terminal.say(line);
         },

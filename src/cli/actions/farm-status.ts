@@ -25,7 +25,7 @@ export async function run(folder: string, options: Options<typeof statusOptions>
         missing: ledger.missing().length,
         setAside,
         dropped: ledger.dropped,
-        ...(waits && { queue: waits }),
+        queue: waits,
         wrongWorkers: Object.fromEntries(ledger.wrongWorkers),
       },
       [

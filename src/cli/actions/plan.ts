@@ -38,8 +38,8 @@ export async function run(options: PlanOptions, command: Command): Promise<void>
   const workload = workloadOf({
     telescope,
     ...(options.channels === undefined ? {} : { channels: options.channels }),
-    ...(options.channelWidth === undefined ? {} : { channelWidthHz: options.channelWidth }),
-    ...(options.frequency === undefined ? {} : { centreFrequencyHz: options.frequency }),
+    channelWidthHz: options.channelWidth,
+    centreFrequencyHz: options.frequency,
     ...(options.bits === undefined ? {} : { bits: plainBits(options.bits) }),
     input: options.fromSpectra ? 'spectra' : 'voltages',
     taps: options.taps,

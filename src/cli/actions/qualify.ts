@@ -33,7 +33,7 @@ export async function run(options: QualifyOptions): Promise<void> {
       backend,
       quick: options.quick === true,
       version: version(),
-      ...(options.figures && { only: options.figures }),
+      only: options.figures,
       ...(options.live && { live: true }),
       onStep: stage.at,
     });

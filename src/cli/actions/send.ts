@@ -203,7 +203,7 @@ async function openSource(
     refuse(path, 'holds visibilities', 'packets hold voltages or channelised data');
   refuseUnknown(file);
   const { telescope, assumed } = file;
-  return { source: file, path, ...(telescope && { telescope }), ...(assumed && { assumed }) };
+  return { source: file, path, telescope, assumed };
 }
 
 /** The sample type of channelised voltages; undefined if packets hold voltages. */
@@ -227,11 +227,7 @@ async function asWanted(opened: OpenedSource, options: SendOptions, closers: Clo
   if (type === undefined || source.kind === 'spectra') return source;
   const voltages: VoltageSource = source;
   const backend = closers.keep(await openBackend(options.backend, threadsOf(options)));
-  const settings = await channelSettings(
-    options,
-    { ...voltages, path, ...(telescope && { telescope }) },
-    type,
-  );
+  const settings = await channelSettings(options, { ...voltages, path, telescope }, type);
   return channelisedSource(voltages, planChannels(voltages, { ...settings, blockS: 0.1 }), backend);
 }
 
@@ -251,7 +247,7 @@ function sendFast(source: Source, plan: StreamPlan, sending: Sending): Promise<P
   const { first, waitS, options, closers, stop, onProgress } = sending;
   const { listen, interfaceAddress } = whereTo(options);
   const slotS = slotSecondsOf(plan);
-  const by = { to: listen, ...(interfaceAddress === undefined ? {} : { interface: interfaceAddress }) };
+  const by = { to: listen, interface: interfaceAddress };
   const besides = closers.keep(openNativeSender(by));
   return sendPacked({
     source,
@@ -268,8 +264,8 @@ function sendFast(source: Source, plan: StreamPlan, sending: Sending): Promise<P
           ...by,
           plan,
           packetRate: (options.speed * plan.sources.length * plan.fragments) / slotS,
-          ...(session === undefined ? {} : { session }),
-          ...(options.sockets === undefined ? {} : { sockets: options.sockets }),
+          session,
+          sockets: options.sockets,
         }),
       ),
     describe: (descriptor) => besides.send(descriptor, descriptor.length),
@@ -344,7 +340,7 @@ const socketOf = ({
   interfaceAddress,
 }: ReturnType<typeof whereTo>): { readonly to: Endpoint; readonly interfaceAddress?: string } => ({
   to: listen,
-  ...(interfaceAddress === undefined ? {} : { interfaceAddress }),
+  interfaceAddress,
 });
 
 const slotSecondsOf = ({ tickRateHz, ticksPerSlot }: StreamPlan): number =>

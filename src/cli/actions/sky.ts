@@ -40,7 +40,7 @@ export async function run(options: SkyOptions): Promise<void> {
         ...(options.tokenFile !== undefined && { 'token-file': options.tokenFile }),
       },
       machine: { backend: options.backend, threads: options.threads },
-      ...(options.for !== undefined && { for: options.for }),
+      for: options.for,
     },
     'sky',
   );

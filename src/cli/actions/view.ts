@@ -41,8 +41,8 @@ export async function run(named: readonly string[], options: ViewOptions, comman
   await withBackend(options, (backend) =>
     showFiles(paths, {
       ...(typeof options.page === 'string' && { page: options.page }),
-      ...(options.tokenFile !== undefined && { tokenFile: options.tokenFile }),
-      ...(options.field !== undefined && { fieldDeg: options.field }),
+      tokenFile: options.tokenFile,
+      fieldDeg: options.field,
       machine: backend,
       packets: options,
       say: (line) => {

@@ -80,7 +80,7 @@ export async function run(options: WorkerOptions, command: Command): Promise<voi
           onEvent: (event) => {
             say(eventLine(event, place));
           },
-          ...(options.untilIdle === undefined ? {} : { untilIdleS: options.untilIdle }),
+          untilIdleS: options.untilIdle,
         }).catch((error: unknown) => {
           if (error instanceof InterruptedError) return undefined;
           throw error;

@@ -61,8 +61,7 @@ export async function showResponse(front: FrontPart, options: ResponseOptions): 
       { width: 1200 },
     ),
   );
-  const filterFacts =
-    coefficients === undefined ? { ...(named && { filter: named }), window } : { coefficients };
+  const filterFacts = coefficients === undefined ? { filter: named, window } : { coefficients };
   const lists = Object.fromEntries(
     Object.entries(response).map(([key, value]: [string, number | Float64Array]) => [
       key,

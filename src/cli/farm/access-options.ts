@@ -28,12 +28,12 @@ export async function accessOf(options: AccessOptions): Promise<Access | undefin
   const secret = token ?? (tokenFile === undefined ? undefined : await readToken(tokenFile));
   return {
     server,
-    ...(secret === undefined ? {} : { token: secret }),
-    ...(nkey === undefined ? {} : { nkey }),
-    ...(creds === undefined ? {} : { creds }),
-    ...(tlsCa === undefined ? {} : { tlsCa }),
-    ...(tlsCert === undefined ? {} : { tlsCert }),
-    ...(tlsKey === undefined ? {} : { tlsKey }),
+    token: secret,
+    nkey,
+    creds,
+    tlsCa,
+    tlsCert,
+    tlsKey,
   };
 }
 

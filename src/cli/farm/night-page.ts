@@ -53,7 +53,7 @@ export async function showNight(
         body: body as Record<string, unknown>,
         machines,
         who: `${who}, all machines`,
-        ...(token !== undefined && { token }),
+        token,
       });
       const bad = answers.filter(({ isReady }) => !isReady);
       if (bad.length > 0)
@@ -68,7 +68,7 @@ export async function showNight(
   });
   const page = await openPage({
     ...pageAddress(options.page === true ? undefined : options.page),
-    ...(token !== undefined && { token }),
+    token,
     facts: {
       description: `the machines of ${night}, at ${server}`,
       backend: 'several machines',

@@ -83,7 +83,7 @@ export function openReport(options: CommonOptions): Report {
     },
     summary: (summary, packets, taken) => {
       if (isJson) {
-        const more = { ...taken.facts, ...(packets && { packets }) };
+        const more = { ...taken.facts, packets };
         line('summary', { jsonVersion: JSON_VERSION, ...summary, ...more });
         return;
       }

@@ -15,7 +15,7 @@ export function errorText(error: unknown, command?: string): string {
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
   const parts =
     error instanceof CorellaError
-      ? { where: error.where, what: error.what, ...(error.fix === undefined ? {} : { fix: error.fix }) }
+      ? { where: error.where, what: error.what, fix: error.fix }
       : { what: message };
   const failure = { jsonVersion: JSON_VERSION, error: { code: kindOf(error), message, ...parts } };
   return command === 'live'

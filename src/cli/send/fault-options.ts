@@ -62,8 +62,8 @@ export const faultSettings = (options: FaultOptions): FaultSettings => {
     late,
     corrupt,
     loseSource,
-    ...(restart === undefined ? {} : { restartS: restart }),
-    ...(jump && { jump }),
+    restartS: restart,
+    jump,
   };
 };
 

@@ -63,8 +63,7 @@ describe('steering over NATS', () => {
   it('is refused with another token, with none, and where machines have different ones', async () => {
     const bus = openBus();
     const done = [machinesOn(bus, ['low']), machinesOn(bus, ['high'], OTHER)];
-    const steer = (token: string | undefined) =>
-      steerAll(bus.queue, 'observation', { ...stop, ...(token !== undefined && { token }) });
+    const steer = (token: string | undefined) => steerAll(bus.queue, 'observation', { ...stop, token });
     await assert.rejects(steer('yet-another-token'), /nothing was changed; low: .*another token.*; high: .*another token/); // prettier-ignore
     await assert.rejects(steer(TOKEN), /nothing was changed; high: .*another token/);
     await assert.rejects(steer(undefined), /needs the token.*`page-token-file`/);

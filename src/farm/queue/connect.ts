@@ -153,7 +153,7 @@ async function secrets(access: Access): Promise<{
     ...(tlsCert === undefined ? {} : { certFile: tlsCert }),
     ...(tlsKey === undefined ? {} : { keyFile: tlsKey }),
   };
-  return { ...(authenticator && { authenticator }), ...(Object.keys(tls).length > 0 && { tls }) };
+  return { authenticator, ...(Object.keys(tls).length > 0 && { tls }) };
 }
 
 function seedIn(bytes: Uint8Array, path: string): string {

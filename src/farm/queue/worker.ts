@@ -97,7 +97,7 @@ export async function runWorker(
     busyS: account.busyS,
     readBytes: account.readBytes,
     sentBytes: account.sentBytes,
-    ...(now.job === undefined ? {} : { job: now.job }),
+    job: now.job,
   });
   const silence = answerWho(queue, status);
   let found: Awaited<ReturnType<typeof findWorkers>>;

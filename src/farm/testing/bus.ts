@@ -26,7 +26,7 @@ export function openBus(): Bus {
     { reply, headers }: Publishing = {},
   ): void => {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
-    seen.push({ subject, text: new TextDecoder().decode(bytes), ...(headers && { headers }) });
+    seen.push({ subject, text: new TextDecoder().decode(bytes), headers });
     const message = {
       subject,
       data: bytes,

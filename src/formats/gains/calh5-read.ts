@@ -75,7 +75,7 @@ function factsOf(file: Hdf5File): Pick<GainsFile, 'dataUnits' | 'element' | 'flu
   const scale = wordOf(file, `extra_keywords/${FLUX_SCALE}`, '');
   const fluxScale = fluxScales.find((one) => one === scale);
   return {
-    ...(dataUnits && { dataUnits }),
+    dataUnits,
     ...(fluxScale && { fluxScale }),
     ...(element !== '' && { element }),
   };

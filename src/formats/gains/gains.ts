@@ -168,18 +168,16 @@ export function encodeGains(file: GainsFile): Uint8Array {
     frequenciesHz: Array.from(file.frequenciesHz),
     time: formatInstant(file.time, 9),
     referenceStation: file.referenceStation,
-    ...(file.dataUnits && { dataUnits: file.dataUnits }),
+    dataUnits: file.dataUnits,
     ...(file.fluxScale && { fluxScale: file.fluxScale }),
-    ...(file.element !== undefined && { element: file.element }),
+    element: file.element,
     sources: [...file.sources],
     solutions,
     ...(crossHand && { crossHand }),
     history: [...file.history],
     gains,
     ...(leakage && { leakage }),
-    ...(file.later && {
-      later: file.later.map((one) => ({ time: formatInstant(one.time, 9), ...tableOf(one) })),
-    }),
+    later: file.later?.map((one) => ({ time: formatInstant(one.time, 9), ...tableOf(one) })),
   };
   return new TextEncoder().encode(`${JSON.stringify(json)}\n`);
 }
@@ -261,9 +259,9 @@ export async function readGains(path: string): Promise<GainsFile> {
     stations: json.stations,
     polarisations: json.polarisations,
     referenceStation: json.referenceStation,
-    ...(json.dataUnits && { dataUnits: json.dataUnits }),
+    dataUnits: json.dataUnits,
     ...(json.fluxScale && { fluxScale: json.fluxScale }),
-    ...(json.element !== undefined && { element: json.element }),
+    element: json.element,
     sources: json.sources,
     history: json.history,
     frequenciesHz: Float64Array.from(json.frequenciesHz),

@@ -126,7 +126,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const facts = {
     path,
     format: 'dada',
-    ...(options.telescope && { telescope: options.telescope }),
+    telescope: options.telescope,
     details: {
       header: Object.fromEntries(keys),
       headerBytes,

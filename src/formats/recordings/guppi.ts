@@ -113,7 +113,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
     {
       path,
       format: 'guppi',
-      ...(options.telescope && { telescope: options.telescope }),
+      telescope: options.telescope,
       details: {
         header: Object.fromEntries(cards),
         headerBytes: first.headerBytes,

@@ -204,7 +204,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     {
       path,
       format: 'mark5b',
-      ...(options.telescope && { telescope: options.telescope }),
+      telescope: options.telescope,
       details: {
         frames: count,
         frameBytes: FRAME_BYTES,

@@ -72,7 +72,7 @@ export function openPlain(
           missingSamples: Math.floor(promised / sampleBytes) - samples,
         },
       }),
-      ...(options.telescope && { telescope: options.telescope }),
+      telescope: options.telescope,
       details: { skipBytes },
       ...unknownFactsOf({
         frequency: options.centreFrequencyHz === undefined,

@@ -197,7 +197,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     {
       path,
       format: 'vdif',
-      ...(options.telescope && { telescope: options.telescope }),
+      telescope: options.telescope,
       details: {
         frames: count,
         frameBytes,
@@ -217,7 +217,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       type: packedType(bits, first.complex ? 'complex' : 'real'),
       bits,
       ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
-      ...(rate.assumed && { assumed: rate.assumed }),
+      assumed: rate.assumed,
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

@@ -81,8 +81,8 @@ export function joinRecordings(
         ? { telescope: first.telescope }
         : {}),
     ...(first.history && { history: first.history }),
-    ...(first.bits !== undefined && { bits: first.bits }),
-    ...(first.unknownFacts && { unknownFacts: first.unknownFacts }),
+    bits: first.bits,
+    unknownFacts: first.unknownFacts,
     ...(cutShort.length > 0 && { endsEarly: allOf(cutShort) }),
     ...(assumed.length > 0 && { assumed }),
     details: {
@@ -159,9 +159,9 @@ export function joinRecordings(
     frequenciesHz,
     channelWidthHz,
     blocks,
-    ...(levels && { levels }),
-    ...(gainRatio !== undefined && { gainRatio }),
-    ...(realChannels !== undefined && { realChannels }),
+    levels,
+    gainRatio,
+    realChannels,
   } satisfies SpectraRecording;
 }
 

@@ -95,7 +95,7 @@ export async function openTartJson(path: string, { telescope: given }: OpenOptio
           name,
           azimuthDeg: az,
           altitudeDeg: el,
-          ...(jy !== undefined && { fluxJy: jy }),
+          fluxJy: jy,
         })),
       }),
     },

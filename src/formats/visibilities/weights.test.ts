@@ -205,7 +205,7 @@ describe('whole sums beyond 2³¹', () => {
   const write = async (path: string, largestSum?: number): Promise<void> => {
     const writer = await visibilityFormatFor(path).createVisibilities(path, header, {
       values: 'sums',
-      ...(largestSum !== undefined && { largestSum }),
+      largestSum,
     });
     try {
       await writer.append(bigSums());

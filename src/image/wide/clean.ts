@@ -121,7 +121,7 @@ export async function cleanWide(
       residual,
       model,
       gain: settings.gain,
-      ...(mask ? { mask } : {}),
+      mask,
       downTo: Math.max(stage, (1 - settings.mgain) * peakJy),
       mostIterations: settings.mostIterations - iterations,
     });

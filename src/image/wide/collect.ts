@@ -73,9 +73,9 @@ export function joinRows(blocks: readonly WideRows[]): WideRows {
   return {
     uvwM: uvwR(uvwM, rows),
     frequenciesHz: frequenciesHz.slice(),
-    ...(values ? { visibilities: visibilitiesRC(values, rows, channels) } : {}),
+    visibilities: values && visibilitiesRC(values, rows, channels),
     weights: weightsRC(weights, rows, channels),
-    ...(groups && { groups }),
+    groups,
   };
 }
 

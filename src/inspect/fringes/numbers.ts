@@ -223,10 +223,8 @@ function baselineFringe(
       ...(!isUnplaced(telescope) && { lengthM: Math.sqrt(dot(baselineM, baselineM)) }),
       amplitudes: perTime((t) => Math.hypot(band[2 * t], band[2 * t + 1])),
       phasesDeg: perTime((t) => degreesOf(Math.atan2(band[2 * t + 1], band[2 * t]))),
-      ...(lags && { lags }),
-      ...(followed && {
-        expectedDeg: perTime((t) => (isUp?.[t] === true ? degreesOf(phaseAt(t)) : Number.NaN)),
-      }),
+      lags,
+      expectedDeg: followed && perTime((t) => (isUp?.[t] === true ? degreesOf(phaseAt(t)) : Number.NaN)),
       ...(typeof fit === 'object' && { fit }),
       ...(typeof fit === 'string' && { notFitted: fit }),
     },

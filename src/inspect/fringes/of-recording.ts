@@ -19,7 +19,7 @@ export async function fringesOfRecording(
       corella: 1,
       source,
       front: { channels },
-      ...(telescope !== undefined && { telescope }),
+      telescope,
       products: [{ visibilities: null }],
     }),
     {

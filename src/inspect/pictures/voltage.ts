@@ -186,7 +186,7 @@ const inputAxis = (file: Recording): PanelAxis => ({
   label: 'input',
   range: [-0.5, file.inputs - 0.5],
   steps: 'whole',
-  ...(file.telescope && { names: Array.from({ length: file.inputs }, (_, a) => nameOf(file, a)) }),
+  names: file.telescope && Array.from({ length: file.inputs }, (_, a) => nameOf(file, a)),
 });
 
 const cellHz = (file: Recording, frequenciesHz: Float64Array): number =>

@@ -214,7 +214,7 @@ function captureJson(path: string, look: CaptureLook, extent: 'whole' | 'first')
           capturedS: secondsOf(look),
         }),
     leftOut: frameFaults,
-    ...(ended && { endsEarly: ended }),
+    endsEarly: ended,
     streams: look.streams.map(streamJson),
   };
 }
@@ -232,8 +232,9 @@ function streamJson(stream: StreamLook): object {
     payloadBytes: stream.payloadBytes,
     ...(seconds > 0 ? { bitsPerSecond: (stream.payloadBytes * 8) / seconds } : {}),
     ...(format ? {} : { firstBytes: Buffer.from(stream.firstBytes).toString('hex') }),
-    ...(unknown && { unknown: unknown.what, fix: unknown.fix }),
-    ...(concluded === undefined ? {} : { concluded }),
+    unknown: unknown?.what,
+    fix: unknown?.fix,
+    concluded,
     ...(plan && {
       plan: {
         holds: plan.holds,
@@ -247,7 +248,7 @@ function streamJson(stream: StreamLook): object {
         ticksPerSlot: plan.ticksPerSlot,
         samplesPerSlot: plan.samplesPerSlot,
         wrapBits: plan.wrapBits,
-        ...(plan.tickRateHz && { tickRateHz: numberOf(plan.tickRateHz) }),
+        tickRateHz: plan.tickRateHz && numberOf(plan.tickRateHz),
         numbers: plan.numbers,
       },
       lost: sum((sender) => sender.lost),
@@ -257,7 +258,7 @@ function streamJson(stream: StreamLook): object {
       control: stream.control,
       refused: stream.refused,
       why: stream.whys,
-      ...(epoch && { epochUtc: calendar(epoch) }),
+      epochUtc: epoch && calendar(epoch),
       ...(start && end ? { startUtc: calendar(start), endUtc: calendar(end) } : {}),
       bySender: stream.tallies.map((sender) => ({
         sender: format?.senderName(sender.source),

@@ -16,7 +16,7 @@ export const fringeJson = (fringes: Fringes): object => ({
   timesS: listOf(fringes.timesS),
   frequencyHz: fringes.frequencyHz,
   frequenciesHz: listOf(fringes.frequenciesHz),
-  ...(fringes.velocitiesKmPerS && { velocitiesKmPerS: listOf(fringes.velocitiesKmPerS) }),
+  velocitiesKmPerS: fringes.velocitiesKmPerS && listOf(fringes.velocitiesKmPerS),
   ...(fringes.source && {
     source: { name: fringes.source.name, altitudesDeg: listOf(fringes.source.altitudesDeg) },
   }),
@@ -28,7 +28,7 @@ export const fringeJson = (fringes: Fringes): object => ({
       lengthM,
       amplitudes: listOf(amplitudes),
       phasesDeg: listOf(phasesDeg),
-      ...(expectedDeg && { expectedDeg: listOf(expectedDeg) }),
+      expectedDeg: expectedDeg && listOf(expectedDeg),
       ...(lags && {
         lags: { lagsS: listOf(lags.lagsS), amplitudes: listOf(lags.amplitudes), peakS: lags.peakS ?? null },
       }),
@@ -47,7 +47,7 @@ export const fringeJson = (fringes: Fringes): object => ({
           signalToNoise: fit.signalToNoise,
         },
       }),
-      ...(notFitted && { notFitted }),
+      notFitted,
     }),
   ),
   closures: fringes.closures.map(({ phasesDeg, ...others }) => ({

@@ -47,9 +47,9 @@ async function fileReport(file: OpenedFile, facts: RecordingFacts, options: Repo
   return {
     json: {
       ...description,
-      ...(description.start && { startUtc: formatInstant(description.start, 9) }),
+      startUtc: description.start && formatInstant(description.start, 9),
       ...json,
-      ...(satellites && { satellites }),
+      satellites,
       spectrum: {
         frequenciesHz: Array.from(spectrum.frequenciesHz),
         powerDb: Array.from(spectrum.powerDb),

@@ -46,7 +46,7 @@ export async function recordingReport(
   return {
     start: file.start,
     json: {
-      ...(fringes && { fringes: fringeJson(fringes) }),
+      fringes: fringes && fringeJson(fringes),
       first: rows,
       read: {
         ...read,

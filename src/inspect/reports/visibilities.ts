@@ -59,8 +59,8 @@ export async function visibilityReport(
     start,
     json: {
       ...(start && { start, startUtc: formatInstant(start, 9), integrationS: durationS }),
-      ...(durationRangeS && { integrationRangeS: durationRangeS }),
-      ...(fringes && { fringes: fringeJson(fringes) }),
+      integrationRangeS: durationRangeS,
+      fringes: fringes && fringeJson(fringes),
       first: rows,
       read: { ...read, ...(absentInputs.length > 0 && { absentInputs }), ...faultFacts(file) },
     },

@@ -23,7 +23,7 @@ export function placesOf({ plan, firstTick, session }: TestStream, slots: number
         tick,
         sender,
         fragment,
-        ...(session === undefined ? {} : { session }),
+        session,
       })),
     ),
   );

@@ -405,7 +405,7 @@ export class BeamFiles {
         weights: weights === 'ci8' ? 8 : 'float',
         phaseLoss,
         ...(nulls.length > 0 && { nulls: nulls.map(({ name }) => name) }),
-        ...(taper && { taper: Array.from(taper) }),
+        taper: taper && Array.from(taper),
         values:
           'mean over spectra and channels of |sum of calibrated stations|²; samples that are missing or flagged add nothing',
         stored:

@@ -137,7 +137,7 @@ export async function planImages(
     kernelSize: fields.kernel ?? 5,
     blanked: { discs: observed.discs, fixedTo: observed.delays?.towards ? 'sky' : 'ground' },
     // If the beams of different stations are divided out, each is gridded with its own kernel.
-    ...(correction?.perStation && { apertures: correction.perStation }),
+    apertures: correction?.perStation,
   };
   const frame = skyFrame(telescope.site, recording.start);
   const { frequenciesHz, grid } = spectra;
@@ -224,7 +224,7 @@ export async function planImages(
           const sky = snapshotOnSky(one, data, {
             telescope,
             crossHands,
-            ...(correction && { beam: correction }),
+            beam: correction,
             autos: (fields.autos ?? method === 'direct') ? 'include' : 'leave-out',
           });
           const { peak, hand } = seenIn(sky);
@@ -246,7 +246,7 @@ export async function planImages(
             plan,
             everyS: every,
             centreName: centreOf({ plan, frame: lastFrame }).name,
-            ...(beam && { beam }),
+            beam,
             frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
             bandHz: spectra.channelWidthHz * frequenciesHz.length,
           },
@@ -451,7 +451,7 @@ export const imageOptions = (
   correction?: ElementBeam,
 ): PictureOptions => ({
   telescope,
-  ...(crossHands && { crossHands }),
+  crossHands,
   ...(correction && { brightness: { kind: 'beam-corrected', beam: correction } }),
   method:
     fields.method === 'direct'
@@ -489,7 +489,5 @@ const corrected = (
   correctedSky(sky, beam, {
     followed: sky.frame.zenith,
     autos: fields.autos === false ? 'leave-out' : 'include',
-    ...(calibrated && {
-      calibrated: calibratedAt(calibrated, addSeconds(sky.start, sky.durationS / 2), sky.start),
-    }),
+    calibrated: calibrated && calibratedAt(calibrated, addSeconds(sky.start, sky.durationS / 2), sky.start),
   });

@@ -54,15 +54,15 @@ export function planSpectra(fields: Product<'spectra'>, observed: Observed): Pla
     channelWidthHz,
     start: grid.start,
     spectrumRateHz: grid.spectrumRateHz,
-    ...(recording.telescope && { telescope: recording.telescope }),
+    telescope: recording.telescope,
     ...(spectra.realChannels > 0 && { realChannels: spectra.realChannels }),
     centreFrequencyHz:
       recording.kind === 'voltages'
         ? recording.centreFrequencyHz
         : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
-    ...(recording.unknownFacts && { unknownFacts: recording.unknownFacts }),
-    ...(levels && { levels: Array.from(levels.factors) }),
-    ...(gainRatio !== undefined && { gainRatio }),
+    unknownFacts: recording.unknownFacts,
+    levels: levels && Array.from(levels.factors),
+    gainRatio,
   };
   return {
     name: 'spectra',

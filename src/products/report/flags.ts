@@ -67,7 +67,7 @@ export function flagLines(
         toUtc: formatInstant(to, 3),
         channels: count,
         ofChannels,
-        ...(dispersion !== undefined && { dispersion }),
+        dispersion,
         isKept,
       }),
     ),

@@ -40,7 +40,7 @@ export function gainsFacts(solved: SolvedGains): object {
     model: {
       ...orNull(worst.check),
       outside,
-      ...(plan.model.diffuse && { diffuse: plan.model.diffuse.name }),
+      diffuse: plan.model.diffuse?.name,
     },
     solutionsInTime: timesWithGains(solved),
     ...(leftOut.length > 0 && {
@@ -80,7 +80,7 @@ const crossHandFacts = ({ crossHand, crossHandFit }: CrossHanded) => ({
   phaseDeg: Array.from(crossHand.phaseRad, (phase) =>
     Number.isNaN(phase) ? null : phase * DEGREES_PER_RADIAN,
   ),
-  ...(crossHandFit && { fits: crossHandFit }),
+  fits: crossHandFit,
 });
 
 /** The files that were written, and remarks about them. */
@@ -337,7 +337,7 @@ function modelLines(
           : []),
     ...outside.map((one) => {
       const { name, offsetDeg, overFlux, timeUtc } = one;
-      const seen = { name, offsetDeg, overFlux, ...(timeUtc !== undefined && { timeUtc }) };
+      const seen = { name, offsetDeg, overFlux, timeUtc };
       const finding = findingOf(one);
       return finding === undefined
         ? message('calibrate.source-confirmed', seen)

@@ -110,7 +110,7 @@ export const equaliserLines = (levels: EqualiserGains | undefined): Message[] =>
   if (!levels) return [];
   const { efficiency, silent = 0, from } = levels;
   return [
-    message('level.equaliser', { from, ...spanOf(levels), ...(efficiency !== undefined && { efficiency }) }),
+    message('level.equaliser', { from, ...spanOf(levels), efficiency }),
     ...(silent > 0 ? [message('level.equaliser-silent', { channels: silent })] : []),
   ];
 };
@@ -121,8 +121,8 @@ export const equaliserFacts = (levels: EqualiserGains | undefined) =>
         levels: {
           from: levels.from,
           ...spanOf(levels),
-          ...(levels.efficiency !== undefined && { efficiency: levels.efficiency }),
-          ...(levels.silent !== undefined && { silent: levels.silent }),
+          efficiency: levels.efficiency,
+          silent: levels.silent,
         },
       }
     : {};

@@ -40,9 +40,9 @@ export function lossLines(recording: Recording, missingSamples: number, then: st
 /** The same as JSON. */
 export const lossFacts = ({ tally, endsEarly, assumed }: Recording, missingSamples: number) => ({
   missingSamples,
-  ...(tally && { frames: tally }),
-  ...(endsEarly && { endsEarly }),
-  ...(assumed && { assumed }),
+  frames: tally,
+  endsEarly,
+  assumed,
 });
 
 /** A larger fraction of clipped values distorts the products. */

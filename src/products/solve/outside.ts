@@ -36,7 +36,7 @@ export function outsideOf(
       plan,
       stationsM: stationPositions(telescope),
       calibration: { ...calibration, ...plain.calibrated },
-      ...(diffuse && { diffuse }),
+      diffuse,
     });
     for (const one of found) {
       const before = worst.get(one.name);

@@ -39,9 +39,9 @@ export const reportJson = (qualification: Qualification): Record<string, unknown
     title,
     seconds,
     checks,
-    ...(failure !== undefined && { failure }),
-    ...(remarks && { remarks }),
-    ...(tables && { tables }),
+    failure,
+    remarks,
+    tables,
   })),
 });
 

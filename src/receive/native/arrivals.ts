@@ -79,7 +79,7 @@ export async function arriveByNative(
       ring.stop();
     },
     account: () => ring.account(),
-    ...(surveyed && { surveyed }),
+    surveyed,
     socket: () => {
       const { cpuNs, kernelDrops } = ring.threadFacts();
       return { port, receiveBufferBytes, kernelDrops: dropsAtStop ?? kernelDrops, threadS: cpuNs / 1e9 };

@@ -61,11 +61,7 @@ export function packetsOfTickZero(plan: StreamPlan, session: bigint | undefined)
   const payload = new Uint8Array(plan.cellBytes);
   return plan.sources.flatMap((_, sender) =>
     Array.from({ length: plan.fragments }, (_one, fragment) =>
-      format.encode(
-        { tick: 0n, sender, fragment, ...(session === undefined ? {} : { session }) },
-        payload,
-        plan,
-      ),
+      format.encode({ tick: 0n, sender, fragment, session }, payload, plan),
     ),
   );
 }

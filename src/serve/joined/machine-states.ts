@@ -109,7 +109,7 @@ export class MachineStates {
           returns,
           silentS: Math.max(0, unixS - receivedUnixS),
           ...(isAway && { awaySinceUnixS: receivedUnixS }),
-          ...(trouble !== undefined && { trouble }),
+          trouble,
         };
       })
       .sort((x, y) => (x.bandHz?.[0] ?? 0) - (y.bandHz?.[0] ?? 0) || (x.machine < y.machine ? -1 : 1));

@@ -60,7 +60,7 @@ async function showIntegrations(
   } as const;
   const common = { backend, telescope, frequenciesHz };
   const imaging = { ...common, image, weight: 'natural', autos: 'leave-out' } as const;
-  const stage = prepareImage({ ...imaging, ...(calibrated && { calibrated }) });
+  const stage = prepareImage({ ...imaging, calibrated });
   const every = Math.ceil(file.integrationCount / MOST_IMAGES);
   let steering: Steering | undefined;
   let [number, images] = [0, 0];
@@ -75,7 +75,7 @@ async function showIntegrations(
       if (number++ % every !== 0) continue;
       if (!steering) {
         const { durationS: integrationS, flaggedInputs, counts } = one;
-        steering = new Steering({ flaggedInputs, integrationS, ...(calibrated && { calibrated }) });
+        steering = new Steering({ flaggedInputs, integrationS, calibrated });
         const imaging = { everyS: integrationS, by: 'visibilities', weight: 'natural', image } as const;
         page.state.begin({
           live: { ...common, integrationS, align: 'first-sample', flaggedInputs, imaging, steering },

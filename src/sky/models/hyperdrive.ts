@@ -78,7 +78,7 @@ function componentOf(name: string, table: Table, where: string): Component {
     position: () => position,
     fluxJy: spectrum.fluxJy,
     stokes: spectrum.at.stokes,
-    ...(shape && { shape }),
+    shape,
   };
   return { source, fluxJy: spectrum.at.fluxJy };
 }

@@ -68,7 +68,7 @@ export function findBursts(
       channels: perChannel.size,
       ofChannels,
       cells: own,
-      ...(dispersion !== undefined && { dispersion }),
+      dispersion,
     });
   }
   return bursts.sort((x, y) => x.firstTime - y.firstTime);

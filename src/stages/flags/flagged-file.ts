@@ -89,7 +89,7 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
         to: addSeconds(some[lastTime].start, some[lastTime].durationS),
         channels: count,
         ofChannels,
-        ...(dispersion !== undefined && { dispersion }),
+        dispersion,
       })),
     ];
   };

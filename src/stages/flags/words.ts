@@ -189,9 +189,9 @@ export function ruleOf(words: FlagWords, context: FlagContext, where: string): F
   const { stations, polarisations, frequenciesHz, feeds } = context;
   const pairs = words.baselines?.map((pair) => pairNamed(pair, stations, where));
   return {
-    ...(words.inputs && {
-      inputs: inputsNamed(words.inputs, stations.length * polarisations, polarisations, stations, where),
-    }),
+    inputs:
+      words.inputs &&
+      inputsNamed(words.inputs, stations.length * polarisations, polarisations, stations, where),
     ...(words.channels !== undefined && {
       channels: marked(channelsNamed(words.channels, frequenciesHz, where), frequenciesHz.length),
     }),

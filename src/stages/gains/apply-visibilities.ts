@@ -82,7 +82,7 @@ export function withoutLeakage(
   const { crossHands } = calibrated;
   return {
     integration: applyGains(integration, calibrated).integration,
-    calibrated: { gains, solved: matrices.solved, ...(crossHands && { crossHands }) },
+    calibrated: { gains, solved: matrices.solved, crossHands },
   };
 }
 

@@ -69,8 +69,8 @@ export function solvingModel(
   const sees = telescope.beamExponent > 0 && element === undefined ? 'all the sky' : 'a part';
   return {
     minimumBaselineM: shortestBaselineM(minBaseline, stationPositions(telescope), frequenciesHz, sees),
-    ...(element && { element }),
-    ...(diffuse && { diffuse }),
+    element,
+    diffuse,
   };
 }
 

@@ -103,8 +103,8 @@ export async function planImages(
   const choice = await chooseWide(product, file, telescope);
   const { units, frequenciesHz } = file.header;
   const { gains, warnings } = gainsOver(from, telescope, frequenciesHz, {
-    ...(units !== undefined && { units }),
-    ...(beam && { dividedBy: beam.name }),
+    units,
+    dividedBy: beam?.name,
   });
   const isRelative = from.gains?.file.fluxScale === 'relative';
   const unit = (from.gains && !isRelative) || units === 'Jy' ? 'Jy/beam' : 'counts';
@@ -209,7 +209,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
       const writing = stage('write');
       const products = {
         telescope,
-        ...(header.feeds === undefined ? {} : { feeds: header.feeds }),
+        feeds: header.feeds,
         ...(beam && { brightness: { kind: 'beam-corrected' as const, beam } }),
         ...cross,
         method: `${clean ? 'CLEANed, ' : ''}${weightWords(product)}`,
@@ -299,9 +299,9 @@ const setupOf = (
   telescope,
   discs,
   polarisations: header.polarisations,
-  ...(calibrated && { calibrated }),
-  ...(header.products && { codes: header.products }),
-  ...(beam && { kinds: kindsOf(beam, telescope.stations.length) }),
+  calibrated,
+  codes: header.products,
+  kinds: beam && kindsOf(beam, telescope.stations.length),
   frequenciesHz: header.frequenciesHz,
   channelWidthHz: header.channelWidthHz,
   fringes: fringesOf(header),
@@ -318,7 +318,7 @@ const settingsOf = (
   centre,
   field,
   weighting: weightingOf(product),
-  ...(product.accuracy === undefined ? {} : { accuracy: product.accuracy }),
+  accuracy: product.accuracy,
 });
 
 function pathsOf({ picture = true, beam }: Product<'images'>, path: string, isCleaned: boolean): WidePaths {
@@ -362,9 +362,9 @@ function cleanOf(product: Product<'images'>): CleanOptions | undefined {
   return {
     autoMask: product['auto-mask'] ?? 5,
     ...(clean === true ? {} : { mostIterations: clean }),
-    ...(threshold === undefined ? {} : { thresholdJy: threshold }),
-    ...(gain === undefined ? {} : { gain }),
-    ...(autoThreshold === undefined ? {} : { autoThreshold }),
+    thresholdJy: threshold,
+    gain,
+    autoThreshold,
   };
 }
 

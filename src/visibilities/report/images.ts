@@ -73,10 +73,10 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
     ...(sky.method === 'gridded' && { planes: sky.plan.w.planes }),
     ...(sky.empty.length > 0 && { empty: sky.empty }),
     ...(sky.beyond.visibilities > 0 && { beyond: sky.beyond }),
-    ...(sky.stokes && { stokes: sky.stokes.history }),
+    stokes: sky.stokes?.history,
     smearing: sky.smearing,
     betweenPixels: loss,
-    ...(clean && { clean }),
+    clean,
     seconds,
   };
 }
@@ -123,7 +123,7 @@ function seriesFacts(paths: readonly string[], { series, unit, seconds }: Imaged
     ...(made && { accuracy: made.accuracy, method: made.method }),
     ...(lost.length > 0 && { lost }),
     ...(beyond && beyond.visibilities > 0 && { beyond }),
-    ...(smearing && { smearing }),
+    smearing,
     seconds,
   };
 }

@@ -29,7 +29,7 @@ export function madeFacts({ name, paths, facts, flags }: MadeFromVisibilities): 
     const { values, flagged, crossHands } = calibrated ?? {};
     return {
       ...figures,
-      ...(calibrated && { unit: 'Jy', values, flagged, ...(crossHands && { crossHands }) }),
+      ...(calibrated && { unit: 'Jy', values, flagged, crossHands }),
       ...flagFacts(flags),
     };
   }

@@ -36,8 +36,8 @@ export async function chooseWide(
   const { pixels, field: widthDeg, cell: cellDeg } = product;
   const field = {
     ...(pixels === undefined ? {} : { pixels }),
-    ...(widthDeg === undefined ? {} : { widthDeg }),
-    ...(cellDeg === undefined ? {} : { cellDeg }),
+    widthDeg,
+    cellDeg,
   };
   if (product.centre !== undefined) return { centre: centreNamed(product.centre, telescope), field };
   const settings: ImageSettings = {

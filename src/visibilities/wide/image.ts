@@ -118,7 +118,7 @@ export function planFor(
     pixels,
     pixelCosine,
     bounds,
-    ...(accuracy === undefined ? {} : { accuracy }),
+    accuracy,
     costs: backend.kind,
     ...(backend.kind === 'cuda' && { memoryBytes: backend.session.freeMemoryBytes() / 2 }),
   });
@@ -218,7 +218,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     beam: cube(({ beam }) => beam, 1),
     channelWeights: Float64Array.from({ length: channels }, (_, c) => planes[c * products.length].weightSum),
     empty,
-    ...(setup.kinds && { shares: planes.map(({ shares = [] }) => shares) }),
+    shares: setup.kinds && planes.map(({ shares = [] }) => shares),
     fittedBeams: Array.from({ length: channels }, (_, c) => tryFit(plan, planes[c * products.length].beam)),
     ...(cleaned.length > 0 && {
       cleaned: {

@@ -60,7 +60,7 @@ export async function imageWideSeries(
           frequenciesHz,
           centre: survey.centre,
           product,
-          ...(setup.calibrated && { calibrated: setup.calibrated }),
+          calibrated: setup.calibrated,
         }),
       )
       .filter(({ uvwM }) => uvwM.length > 0);
@@ -121,7 +121,7 @@ export async function imageWideSeries(
     images,
     everyS,
     centreName: survey.centre.name,
-    ...(beam && { beam }),
+    beam,
     lost,
     hands: survey.hands,
     smearing: survey.smearing,

@@ -98,7 +98,7 @@ export function wideStokes(
       gains,
       finish: (sky) => {
         refuseLong(sky.durationS, telescope);
-        return { ...sky, ...onSnapshot(sky, data, { telescope, feeds, ...(beam && { beam }) }) };
+        return { ...sky, ...onSnapshot(sky, data, { telescope, feeds, beam }) };
       },
     };
   }

@@ -120,8 +120,8 @@ export async function surveyRows(
       product,
       hands,
       precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
-      ...(setup.calibrated && { calibrated: setup.calibrated }),
-      ...(setup.kinds && { kinds: setup.kinds }),
+      calibrated: setup.calibrated,
+      kinds: setup.kinds,
     },
     look,
   );

@@ -121,7 +121,7 @@ describe('full polarisation of many stations', { skip: 'what' in library ? libra
   ] as const)
     // prettier-ignore
     it(`${name}, shared by three threads as by one`, async () => {
-      const sample = fullSample({ ...shape, stations: 131, ...(polarised && { polarised }) });
+      const sample = fullSample({ ...shape, stations: 131, polarised });
       const [alone, shared] = [fullBatchOf(sample, UNTIL), fullBatchOf(sample, UNTIL)];
       for (const [batch, threads] of [[alone, 1], [shared, 3]] as const) { // prettier-ignore
         const cpu = await openCpu({ threads });

@@ -137,7 +137,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
   const shared = {
     path,
     format: 'gsb',
-    ...(options.telescope && { telescope: options.telescope }),
+    telescope: options.telescope,
     details: {
       mode: times.kind,
       frames: whole,

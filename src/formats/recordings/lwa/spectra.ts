@@ -101,7 +101,7 @@ export async function openSpectra(
     {
       path,
       format: 'lwa',
-      ...(options.telescope && { telescope: options.telescope }),
+      telescope: options.telescope,
       details: {
         mode: kind.toUpperCase(),
         frames: Math.floor(file.sizeBytes / frameBytes),

@@ -183,7 +183,7 @@ export async function openTbw(
       path,
       format: 'lwa',
       type: bits === 4 ? 'i8' : 'i16',
-      ...(options.telescope && { telescope: options.telescope }),
+      telescope: options.telescope,
       details: { mode: 'TBW', frames, frameBytes, stands, firstTimeTag: String(span.first) },
       bits,
       inputs,

@@ -68,7 +68,7 @@ const headOf = (
   path: file.path,
   format: 'lwa',
   type: 'ci8' as const,
-  ...(telescope && { telescope }),
+  telescope,
   details: {
     mode,
     frames: Math.floor(file.sizeBytes / shape.frameBytes),

@@ -67,7 +67,7 @@ async function membersOf(file: InputFile): Promise<Member[]> {
       const size = /^\d+ size=(\d+)$/m.exec(records)?.[1];
       const path = /^\d+ path=(.*)$/m.exec(records)?.[1];
       long = {
-        ...(path !== undefined && { name: path }),
+        name: path,
         ...(size !== undefined && { sizeBytes: Number(size) }),
       };
     } else if (kind !== 'g') {

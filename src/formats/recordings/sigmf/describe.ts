@@ -40,10 +40,10 @@ export async function describeSigmf(path: string): Promise<DescribedStream> {
   return {
     type,
     inputs: global['core:num_channels'] ?? 1,
-    ...(rateHz === undefined ? {} : { sampleRateHz: rateHz }),
-    ...(frequencyHz === undefined ? {} : { centreFrequencyHz: frequencyHz }),
-    ...(polarisations === undefined ? {} : { polarisations }),
+    sampleRateHz: rateHz,
+    centreFrequencyHz: frequencyHz,
+    polarisations,
     ...(time === undefined ? {} : { start: parseInstant(time, path) }),
-    ...(telescope && { telescope }),
+    telescope,
   };
 }

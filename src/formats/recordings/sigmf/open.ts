@@ -221,8 +221,8 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     spectrumRateHz,
     frequenciesHz,
     channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
-    ...(global['corella:gain_over_usual'] !== undefined && { gainRatio: global['corella:gain_over_usual'] }),
-    ...(global['corella:real_channels'] !== undefined && { realChannels: global['corella:real_channels'] }),
+    gainRatio: global['corella:gain_over_usual'],
+    realChannels: global['corella:real_channels'],
     ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
     start,
     blocks,
@@ -292,8 +292,8 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
     polarisations,
     details: details(meta, layout),
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),
-    ...(meta.global['corella:bits'] !== undefined && { bits: meta.global['corella:bits'] }),
-    ...(telescope ? { telescope } : {}),
+    bits: meta.global['corella:bits'],
+    telescope,
     ...(global['core:sha512'] !== undefined && { verify: () => verifyChecksum(file, meta) }),
   };
   return { layout, start, rateHz, centreFrequencyHz, facts };

@@ -180,10 +180,10 @@ function opened(
     object,
     history: own?.history ?? [],
     xOrientation: orientationHere(xOrientation),
-    ...(units.units !== undefined && { units: units.units }),
-    ...(own?.feedFrame && { feedFrame: own.feedFrame }),
+    units: units.units,
+    feedFrame: own?.feedFrame,
     ...(own?.instrument !== undefined && { instrument: own.instrument }),
-    ...(own?.extraKeywords && { extraKeywords: own.extraKeywords }),
+    extraKeywords: own?.extraKeywords,
     ...(!own && observer !== '' && { extraKeywords: { OBSERVER: observer } }),
     ...(unused.length > 0 && {
       unusedAntennas: unused.map((one) => {
@@ -216,7 +216,7 @@ function opened(
     integrationCount: slots.length,
     durationsS: Float64Array.from(slots, ({ durationS }) => durationS),
     ...(assumed.length > 0 && { assumed }),
-    ...(several !== undefined && { targets: several }),
+    targets: several,
     details: {
       column,
       rows: rowCount,
@@ -297,7 +297,7 @@ function unitsIn(
   said: string,
   own: OwnWords | undefined,
 ): { readonly units?: string; readonly assumed: readonly string[] } {
-  if (column === DATA && own) return { ...(own.units !== undefined && { units: own.units }), assumed: [] };
+  if (column === DATA && own) return { units: own.units, assumed: [] };
   const units = unitsOf(said);
   if (units === undefined) return { assumed: [] };
   return column === DATA && units === 'Jy'

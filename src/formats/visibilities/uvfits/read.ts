@@ -99,7 +99,7 @@ function factsOf(header: FitsHeader, antennas: Antennas, centre: SkyPosition): O
   };
   const { feedsDeg } = antennas;
   return {
-    ...(units !== undefined && { units }),
+    units,
     xOrientation: header.has('XORIENT')
       ? orientationOf(header.text('XORIENT'))
       : feedsDeg === undefined

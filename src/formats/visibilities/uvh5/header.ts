@@ -156,7 +156,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
         : [`its channel_width is ${widths[other]} Hz at place ${other}: that of the first is used for all`]),
       ...(targets.several === undefined ? [] : [severalTargetsLine(targets.several)]),
     ],
-    ...(targets.several !== undefined && { targets: targets.several }),
+    targets: targets.several,
     channels,
     channelWidthHz,
     products,
@@ -332,8 +332,8 @@ function factsOf(
   const most = counts.reduce((x, y) => Math.max(x, y), 0);
   const times = counts.every((rows) => rows === most) ? 'alike' : 'different';
   return {
-    ...(units !== undefined && { units }),
-    ...(of.orientation && { xOrientation: orientationHere(of.orientation) }),
+    units,
+    xOrientation: of.orientation && orientationHere(of.orientation),
     ...((frame === 'feeds' || frame === 'sky') && { feedFrame: frame }),
     ...(instrument !== '' && instrument !== telescope.name && { instrument }),
     ...(of.unused.length > 0 && { unusedAntennas: of.unused }),

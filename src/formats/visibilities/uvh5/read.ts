@@ -89,7 +89,7 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
         ? []
         : ['its nsamples are not set: every unflagged value has weight 1']),
     ]),
-    ...(header.targets !== undefined && { targets: header.targets }),
+    targets: header.targets,
     faults,
     integrations: async function* (): AsyncGenerator<Integration> {
       Object.assign(faults, noFaults());
