@@ -45,5 +45,9 @@ export function formatSeconds(seconds: number): string {
   return `${Number((seconds * 1e6).toPrecision(3))} µs`;
 }
 
-/** A fraction in per cent, to two digits. */
-export const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
+/** 0.034, 4.8, 120: never 1.2e+2. */
+export const twoDigits = (value: number): string => String(Number(value.toPrecision(2)));
+
+/** A fraction in per cent: to two digits, or with so many decimals. */
+export const percent = (part: number, decimals?: number): string =>
+  `${decimals === undefined ? twoDigits(100 * part) : (100 * part).toFixed(decimals)} %`;

@@ -2,7 +2,7 @@
  * Reports losses while they happen, since the account comes only at the end of a run. One message when a loss begins
  * and one when it is over, however long it lasts.
  */
-import { formatSeconds } from '../core/units.js';
+import { formatSeconds, percent } from '../core/units.js';
 import { hasDuplicateId, type ReceiveAccount } from '../receive/index.js';
 import type { OpenedInput, Say } from './opened-input.js';
 import { notPlaced, refusedLine, duplicateIdLine } from './packet-lines.js';
@@ -119,8 +119,6 @@ export class LossWatch {
 
 /** Without the packet slots missing at the start and end of a stream epoch. */
 const lossesOf = ({ missingCells, edgeCells }: ReceiveAccount): number => missingCells - edgeCells;
-
-const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
 
 /** The sender with the most losses, if one stands out: a fault of its cable rather than the network. */
 function worstSince(now: ReceiveAccount, before: ReceiveAccount): string {

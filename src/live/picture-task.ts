@@ -8,7 +8,7 @@ import type { PictureOptions } from '../stages/index.js';
 
 export interface PictureSettings extends Pick<
   PictureOptions,
-  'telescope' | 'feeds' | 'method' | 'unit' | 'channelWidthHz' | 'look'
+  'telescope' | 'feeds' | 'method' | 'unit' | 'gainsAre' | 'channelWidthHz' | 'look'
 > {
   readonly path: string;
   readonly width: number;

@@ -45,6 +45,7 @@ import { openFilesByThread } from './files-by-thread.js';
 
 /** What files and pictures need of a plan. */
 type SinkPlan = Pick<LivePlan, 'observation' | 'telescope' | 'centre' | 'calibrated'> & {
+  readonly gainsAre?: LiveImaging['gainsAre'];
   readonly spectra: Pick<FrontSpectra, 'type' | 'polarisations' | 'frequenciesHz' | 'channelWidthHz'> & {
     readonly grid: Pick<FrontSpectra['grid'], 'spectrumRateHz'>;
   };
@@ -126,7 +127,7 @@ export function openImages(
   { plan, historyOf, onFault, onItem }: SinkSettings<SinkPlan>,
 ): (LatestPicture & { readonly paths?: readonly string[] }) | undefined {
   const { images: path, sources = 'all' } = fields;
-  const { telescope, spectra, observation, calibrated } = plan;
+  const { telescope, spectra, observation, calibrated, gainsAre } = plan;
   const history = historyOf(number);
   if (path === null)
     return (
@@ -141,7 +142,7 @@ export function openImages(
             kind: 'images',
             image,
             product: number,
-            about: unit === undefined ? about : { ...about, unit },
+            about: { ...about, gainsAre, ...(unit !== undefined && { unit }) },
           });
         },
         close: () => Promise.resolve(),
@@ -166,6 +167,7 @@ export function openImages(
       width: PICTURE_WIDTH,
       telescope,
       unit,
+      gainsAre,
       channelWidthHz: spectra.channelWidthHz,
       look: lookOf(fields),
       method:

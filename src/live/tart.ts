@@ -218,7 +218,8 @@ class TartRun {
       visibilities &&
       openVisibilityFiles(visibilities, numberOf(visibilities), { ...sinks, plan }, 'this thread');
     if (this.files) closers.keep(this.files);
-    this.picture = images && openImages(images, numberOf(images), { ...sinks, plan });
+    this.picture =
+      images && openImages(images, numberOf(images), { ...sinks, plan: { ...plan, gainsAre: 'relative' } });
     if (this.picture) closers.keep(this.picture);
     const discs = discsOf(observation.flags ?? {});
     const imaging = images && imagingOf(images, [], undefined, { discs });

@@ -1,6 +1,6 @@
 /** Messages on gains: how they were solved, and how they fit the data they are applied to. */
-import { formatHz, formatSeconds } from '../core/units.js';
-import { count, declare, listed, percent } from './declare.js';
+import { formatHz, formatSeconds, percent, twoDigits } from '../core/units.js';
+import { count, declare, listed } from './declare.js';
 
 const atTime = (timeUtc: string | undefined): string => (timeUtc === undefined ? '' : `, at ${timeUtc}`);
 const worstAt = (timeUtc: string | undefined): string =>
@@ -99,7 +99,7 @@ export const calibrateMessages = {
     }) =>
       `left out: ${listed(
         [
-          ...inputs.map(({ name, level, by }) => `${name} (${by} ${level.toPrecision(2)} times the median)`),
+          ...inputs.map(({ name, level, by }) => `${name} (${by} ${twoDigits(level)} times the median)`),
           ...stations.map(
             ({ name, reason }) =>
               `${name} (${reason === 'apart' ? 'no baseline connects it to the others' : reason})`,
@@ -131,8 +131,8 @@ export const calibrateMessages = {
           ({ channel, frequencyHz, level, by, timeUtc }) =>
             `channel ${channel} (${formatHz(frequencyHz)}${atTime(timeUtc)}; ${
               by === 'gain'
-                ? `gains ${level.toPrecision(2)} times the median channel's`
-                : `the model explains ${level.toPrecision(2)} times as much as in the median channel`
+                ? `gains ${twoDigits(level)} times the median channel's`
+                : `the model explains ${twoDigits(level)} times as much as in the median channel`
             })`,
         ),
         6,
@@ -188,7 +188,7 @@ export const calibrateMessages = {
     severity: 'warning',
     data: { residual: 'median over the solves' },
     text: ({ residual }: { residual: number }) =>
-      `the model explains almost nothing of the data (residual ${percent(residual)}): they are mostly noise, or another sky was up; look at an image before you use these gains`,
+      `the model explains almost nothing of the data (residual ${percent(residual, 1)}): they are mostly noise, or another sky was up; look at an image before you use these gains`,
     help: 'The residual of the median solve is above 90 %. The solver converges on noise too. Check the time, the telescope and the sources of the model; integrate longer.',
   }),
   'calibrate.model-poor': declare({
@@ -214,7 +214,7 @@ export const calibrateMessages = {
       noiseResidual: number;
       timeUtc?: string;
     }) =>
-      `the model leaves ${percent(unexplained, 0)} of the sky's power unexplained${atTime(timeUtc)} (noise alone would leave a residual of ${(100 * noiseResidual).toPrecision(2)} %): part of the sky is not in it`,
+      `the model leaves ${percent(unexplained, 0)} of the sky's power unexplained${atTime(timeUtc)} (noise alone would leave a residual of ${percent(noiseResidual)}): part of the sky is not in it`,
     help: 'Gains may still be good. Add the missing sources to the model, or leave out the short baselines that receive the diffuse sky (products.gains.min-baseline).',
   }),
   'calibrate.model-unchecked': declare({
@@ -257,7 +257,7 @@ export const calibrateMessages = {
     }) =>
       finding === 'missing'
         ? `check: ${name}, not in the model, is not seen at its catalogue position, where it should be bright${worstAt(timeUtc)}`
-        : `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its catalogue position, ${overFlux.toPrecision(2)} times its flux${worstAt(timeUtc)}` +
+        : `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its catalogue position, ${twoDigits(overFlux)} times its flux${worstAt(timeUtc)}` +
           {
             displaced: ': the sky seems displaced, or something brighter is near',
             scale: ": its position is right, the model's flux scale is not",
@@ -283,7 +283,7 @@ export const calibrateMessages = {
       overFlux: number;
       timeUtc?: string;
     }) =>
-      `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its catalogue position, ${overFlux.toPrecision(2)} times its flux${worstAt(timeUtc)}`,
+      `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its catalogue position, ${twoDigits(overFlux)} times its flux${worstAt(timeUtc)}`,
     help: 'A calibrated image of a bright source that the model does not contain is an independent test of the gains. It is where it should be.',
   }),
   'calibrate.cross-hand-unknown': declare({
@@ -310,7 +310,7 @@ export const calibrateMessages = {
     severity: 'warning',
     data: { largest: 'of the other polarisation, as a fraction', most: 'above which this is reported' },
     text: ({ largest, most }: { largest: number; most: number }) =>
-      `leakage of ${percent(largest)} is more than antennas have (${percent(most)}): the model's polarisation has wrong signs, its feeds have another orientation (products.gains.feeds), or X and Y are swapped`,
+      `leakage of ${percent(largest, 1)} is more than antennas have (${percent(most, 1)}): the model's polarisation has wrong signs, its feeds have another orientation (products.gains.feeds), or X and Y are swapped`,
     help: 'A working feed does not receive so much of the other polarisation. Check products.gains.feeds, the order of X and Y, and the signs of Q, U and V of the model.',
   }),
   'calibrate.rotations-open': declare({
@@ -419,14 +419,14 @@ export const calibrateMessages = {
       cableM: number;
       phaseDeg: number;
     }) =>
-      `${path}: its channels are up to ${formatHz(offHz)} from those of the data: with cables that differ by ${cableM} m phases are wrong by ${phaseDeg.toPrecision(2)}°`,
+      `${path}: its channels are up to ${formatHz(offHz)} from those of the data: with cables that differ by ${cableM} m phases are wrong by ${twoDigits(phaseDeg)}°`,
     help: 'The gain of the nearest channel is used. Solve for gains with the channels of the data, or use products.gains.over: delay, which fits a slope over the band.',
   }),
   'gains.values-flagged': declare({
     severity: 'warning',
     data: { flagged: 'values', of: 'how many' },
     text: ({ flagged, of }: { flagged: number; of: number }) =>
-      `${percent(flagged / of)} of the values are flagged because they have no gain`,
+      `${percent(flagged / of, 1)} of the values are flagged because they have no gain`,
     help: 'Visibilities of an input or a channel without a gain cannot be calibrated.',
   }),
   'gains.cross-hands-flagged': declare({

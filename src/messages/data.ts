@@ -1,6 +1,6 @@
 /** Messages on recordings and visibilities: missing, flagged, rounded or assumed data. */
-import { formatBytes, formatSeconds } from '../core/units.js';
-import { count, declare, listed, percent } from './declare.js';
+import { formatBytes, formatSeconds, percent, twoDigits } from '../core/units.js';
+import { count, declare, listed } from './declare.js';
 
 const digits = (value: number): string => Number(value.toPrecision(3)).toString();
 const inputs = (many: number): string => `${many} ${many === 1 ? 'input is' : 'inputs are'}`;
@@ -85,14 +85,14 @@ export const dataMessages = {
     severity: 'note',
     data: { numbers: 'real and imaginary parts apart', part: 'of all, as a fraction' },
     text: ({ numbers, part }: { numbers: number; part: number }) =>
-      `${count(numbers, 'number')} saturated on requantising, ${Number((100 * part).toPrecision(2))} % of all`,
+      `${count(numbers, 'number')} saturated on requantising, ${percent(part)} of all`,
     help: 'Values beyond the range of the bits are set to the largest. A few are normal.',
   }),
   'data.saturated-much': declare({
     severity: 'warning',
     data: { numbers: 'real and imaginary parts apart', part: 'of all, as a fraction' },
     text: ({ numbers, part }: { numbers: number; part: number }) =>
-      `${count(numbers, 'number')} saturated on requantising, ${Number((100 * part).toPrecision(2))} % of all: give a lower front.gain, or front.bits: float`,
+      `${count(numbers, 'number')} saturated on requantising, ${percent(part)} of all: give a lower front.gain, or front.bits: float`,
     help: 'More than 1 % of the values are beyond the range of the bits, which distorts powers and correlations. Lower the gain, or keep floats.',
   }),
   'level.silent-start': declare({
@@ -125,14 +125,14 @@ export const dataMessages = {
       efficiency: number;
     }) =>
       `level: ${digits(inputRms)} rms in, ${digits(outputRms)} levels rms after a gain of ${Number(gain.toPrecision(4))}` +
-      `${follows === 'measured' ? ' (measured)' : follows === 'given' ? ' (given)' : ''}; rounding keeps ${percent(efficiency)} of a weak signal`,
+      `${follows === 'measured' ? ' (measured)' : follows === 'given' ? ' (given)' : ''}; rounding keeps ${percent(efficiency, 1)} of a weak signal`,
     help: 'The samples are multiplied by the gain and rounded to the bits of the spectra. Efficiency is the squared signal-to-noise ratio that is left. front.gain sets the gain.',
   }),
   'level.weak-input': declare({
     severity: 'warning',
     data: { rms: 'of the weakest input, in levels', efficiency: 'of rounding, as a fraction' },
     text: ({ rms, efficiency }: { rms: number; efficiency: number }) =>
-      `the weakest input has ${digits(rms)} levels rms: rounding keeps ${percent(efficiency)} of a weak signal; give a larger front.gain, or front.bits: float`,
+      `the weakest input has ${digits(rms)} levels rms: rounding keeps ${percent(efficiency, 1)} of a weak signal; give a larger front.gain, or front.bits: float`,
     help: 'Most numbers of this input round to zero. Raise the gain, give each input its own (front.equaliser: measured), or keep floats.',
   }),
   'level.silent-samples': declare({
@@ -170,7 +170,7 @@ export const dataMessages = {
       unit: string;
       advice: string;
     }) =>
-      `${weak} of ${of} channels of inputs have less than one level rms in some ${unit}; rounding keeps ${percent(efficiency)} of a weak signal in the weakest: ${advice}`,
+      `${weak} of ${of} channels of inputs have less than one level rms in some ${unit}; rounding keeps ${percent(efficiency, 1)} of a weak signal in the weakest: ${advice}`,
     help: 'Rounding to few bits loses signal where the level is low. Raise the gain, measure a gain for each input and channel (front.equaliser: measured), or keep floats (front.bits: float).',
   }),
   'level.changed': declare({
@@ -229,7 +229,7 @@ export const dataMessages = {
       efficiency?: number;
     }) =>
       `equaliser gains by input and channel, ${from}: ${digits(least)} to ${digits(most)} times the nominal gain` +
-      (efficiency === undefined ? '' : `; rounding keeps ${percent(efficiency)} of a weak signal`),
+      (efficiency === undefined ? '' : `; rounding keeps ${percent(efficiency, 1)} of a weak signal`),
     help: 'Each input and channel has a gain of its own before rounding; it is divided out of visibilities.',
   }),
   'level.equaliser-silent': declare({
@@ -329,7 +329,7 @@ export const dataMessages = {
       isKept: boolean;
     }) =>
       `a burst on most baselines, ${fromUtc} to ${toUtc}, ${channels} of ${ofChannels} channels` +
-      (dispersion === undefined ? '' : `, sweeping like a pulse of ${dispersion.toPrecision(2)} pc/cm³`) +
+      (dispersion === undefined ? '' : `, sweeping like a pulse of ${twoDigits(dispersion)} pc/cm³`) +
       (isKept ? ': kept' : ': flagged, though it may be of the sky (flags.keep-bursts keeps it)'),
     help: 'A signal that is the same on most baselines may come from the sky: the Sun, a pulsar, a fast burst. flags.keep-bursts does not flag it.',
   }),
@@ -382,7 +382,7 @@ export const dataMessages = {
       sigmas: number;
       expected: number;
     }) =>
-      `interference: ${Number((100 * part).toPrecision(2))} % of the samples flagged, in ${count(windows, 'window')} of about ${spectraPerWindow} spectra at ${sigmas} σ; of noise alone it is ${Number((100 * expected).toPrecision(2))} %`,
+      `interference: ${percent(part)} of the samples flagged, in ${count(windows, 'window')} of about ${spectraPerWindow} spectra at ${sigmas} σ; of noise alone it is ${percent(expected)}`,
     help: 'Spectral kurtosis compares the statistics of each channel with those of noise (docs/interference.md).',
   }),
   'kurtosis.most': declare({
@@ -401,14 +401,14 @@ export const dataMessages = {
       worst: readonly { readonly n: number; readonly part: number }[];
       more: number;
     }) =>
-      `  most in ${what} ${worst.map(({ n, part }) => `${n} (${Number((100 * part).toPrecision(2))} %)`).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+      `  most in ${what} ${worst.map(({ n, part }) => `${n} (${percent(part)})`).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     help: 'These lose more than four times what noise alone would.',
   }),
   'kurtosis.not-tested': declare({
     severity: 'note',
     data: { part: 'of the windows, as a fraction' },
     text: ({ part }: { part: number }) =>
-      `  ${part < 1 ? `${Number((100 * part).toPrecision(2))} %` : 'all'} of the windows were too short, too weak or without signal, and were not tested`,
+      `  ${part < 1 ? percent(part) : 'all'} of the windows were too short, too weak or without signal, and were not tested`,
     help: 'The statistics of a window need enough samples above the rounding.',
   }),
   'kurtosis.burst': declare({
@@ -504,7 +504,7 @@ export const dataMessages = {
     severity: 'note',
     data: { path: 'the file of counts', missing: 'samples', possible: 'samples' },
     text: ({ path, missing, possible }: { path: string; missing: number; possible: number }) =>
-      `${path}: how many samples are in each value; ${missing === 0 ? 'none is missing' : `${missing} of ${possible} (${((100 * missing) / possible).toPrecision(2)} %) are missing or flagged, and add nothing`}`,
+      `${path}: how many samples are in each value; ${missing === 0 ? 'none is missing' : `${missing} of ${possible} (${percent(missing / possible)}) are missing or flagged, and add nothing`}`,
     help: 'Each value is a mean over the samples that arrived; this file has their number.',
   }),
   'beams.left-out': declare({
@@ -518,7 +518,7 @@ export const dataMessages = {
     severity: 'warning',
     data: { values: 'how many', part: 'as a fraction', bits: 'of a value' },
     text: ({ values, part, bits }: { values: number; part: number; bits: number }) =>
-      `${values} values (${(100 * part).toPrecision(2)} %) are outside the range of ${bits} bits`,
+      `${values} values (${percent(part)}) are outside the range of ${bits} bits`,
     help: 'They are set to the largest value. Write more bits, or floats.',
   }),
   'beams.phase-only': declare({

@@ -14,8 +14,6 @@ export interface Declared<Data extends object> {
 }
 
 export const declare = <Data extends object>(message: Declared<Data>): Declared<Data> => message;
-
-export const percent = (part: number, digits = 1): string => `${(100 * part).toFixed(digits)} %`;
 /** "1 sample", "2 samples". */
 export const count = (many: number, one: string, several = `${one}s`): string =>
   `${many} ${many === 1 ? one : several}`;

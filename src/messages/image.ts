@@ -1,6 +1,6 @@
 /** Messages on images. */
-import { formatHz, formatSeconds } from '../core/units.js';
-import { count, declare, percent } from './declare.js';
+import { formatHz, formatSeconds, percent, twoDigits } from '../core/units.js';
+import { count, declare } from './declare.js';
 
 const degrees = (value: number): string => `${value.toFixed(1)}°`;
 const lengthText = (metres: number): string =>
@@ -32,7 +32,7 @@ export const imageMessages = {
     severity: 'warning',
     data: { part: 'of the visibilities of I, as a fraction' },
     text: ({ part }: { part: number }) =>
-      `${percent(part)} of the visibilities of I are of one polarisation alone, the other is flagged or missing: ` +
+      `${percent(part, 1)} of the visibilities of I are of one polarisation alone, the other is flagged or missing: ` +
       'right for unpolarised sources where both have the same beam and gain',
     help: 'Where one of XX and YY is flagged, I is made of the other. Flag both, or flag less, where polarised sources or differing beams matter.',
   }),
@@ -50,7 +50,7 @@ export const imageMessages = {
       cell: 'the same, in words',
     },
     text: ({ part, cell }: { part: number; cellDeg: number; cell: string }) =>
-      `${percent(part)} of the visibilities are left out, of baselines too long for these pixels: ` +
+      `${percent(part, 1)} of the visibilities are left out, of baselines too long for these pixels: ` +
       `a products.images.cell of ${cell} or less, or natural weights, uses all`,
     help: 'Long baselines are outside the uv grid of these pixels, and robust weights need the grid. Use smaller pixels.',
   }),
@@ -126,8 +126,8 @@ export const imageMessages = {
       above10Deg: 'the same above 10° of altitude',
     },
     text: ({ anywhere, above10Deg }: { anywhere: number; above10Deg: number }) =>
-      `direct images of this array are wrong by up to ${percent(anywhere)} of a source ` +
-      `(${percent(above10Deg)} above 10° of altitude); images from visibilities are exact`,
+      `direct images of this array are wrong by up to ${percent(anywhere, 1)} of a source ` +
+      `(${percent(above10Deg, 1)} above 10° of altitude); images from visibilities are exact`,
     help: 'Direct imaging (EPIC) grids stations onto a plane. Stations above or below it, and stations between grid points, cause an error. Image visibilities where it matters.',
   }),
   'image.tilted-plane': declare({
@@ -199,7 +199,7 @@ export const imageMessages = {
     },
     text: ({ longestM, kept: part, delayWidths }: { longestM: number; kept: number; delayWidths: number }) =>
       `the sky is not tracked: in a channel the longest baseline, ${lengthText(longestM)}, keeps ${kept(part)} of the amplitude ` +
-      `of a source low in the sky (delay × width ${delayWidths.toPrecision(2)}); use front.delays.track: SOURCE, or narrower front.channels`,
+      `of a source low in the sky (delay × width ${twoDigits(delayWidths)}); use front.delays.track: SOURCE, or narrower front.channels`,
     help: 'Within a wide channel the phase of a source far from the zenith turns on long baselines, and the mean loses amplitude. Track a source, or use narrower channels.',
   }),
   'sky.not-tracked-time': declare({
@@ -227,7 +227,7 @@ export const imageMessages = {
       longestS: number;
       field: string;
     }) =>
-      `the sky is not tracked: over ${formatSeconds(integrationS)} its fastest fringe turns ${turns.toPrecision(2)} times, ` +
+      `the sky is not tracked: over ${formatSeconds(integrationS)} its fastest fringe turns ${twoDigits(turns)} times, ` +
       `and the longest baseline, ${lengthText(longestM)}, keeps ${kept(part)} of the amplitude; use front.delays.track: SOURCE, or ${field}: ${formatSeconds(longestS)}`,
     help: 'The Earth rotates during an integration, and fringes on long baselines average out. Track a source, or use shorter integrations.',
   }),

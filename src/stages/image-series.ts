@@ -14,7 +14,7 @@ import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
 import type { BeyondCells, FittedBeam, HandTally, WideMethod } from '../image/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { SkyFrame, SkyPosition } from '../sky/frame.js';
-import type { PictureOptions } from './products.js';
+import { calibrationOf, type PictureOptions } from './products.js';
 import type { Smearing } from './smearing.js';
 
 export interface SeriesImage {
@@ -95,7 +95,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
           `${formatHz(series.bandHz)} wide · ${telescope.stations.length} stations`,
         options.method,
       ],
-      calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
+      calibration: calibrationOf(options),
       sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: series.frequencyHz }).map(
         ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
       ),

@@ -127,6 +127,7 @@ export {
   type PictureOptions,
   brightnessFacts,
   handName,
+  calibrationOf,
   pictureParts,
   planesOf,
   writeSky,

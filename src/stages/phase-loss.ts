@@ -4,7 +4,7 @@
  */
 import { refuse } from '../core/errors.js';
 import type { SpectraSource } from '../core/sources.js';
-import { formatHz, formatSeconds } from '../core/units.js';
+import { formatHz, formatSeconds, percent } from '../core/units.js';
 import { message, type Message } from '../messages/index.js';
 import { sinc } from './coherence.js';
 import type { RequestedDelays } from './tracking.js';
@@ -28,7 +28,7 @@ export function checkedPhaseLoss(
     refuse(
       'front.delays',
       `channels of ${formatHz(channelWidthHz)} are rotated by phases alone, and delays differ by up to ` +
-        `${formatSeconds(mostApartS)}: ${percent(lost)} of the amplitude would be lost`,
+        `${formatSeconds(mostApartS)}: ${percent(lost, lost < 0.1 ? 2 : 0)} of the amplitude would be lost`,
       'delay the voltages, take narrower channels, or stations that are nearer to each other',
     );
   return lost;
@@ -37,5 +37,3 @@ export function checkedPhaseLoss(
 /** For reports, and for the history of files. */
 export const phaseLossLines = (lost: number | undefined): Message[] =>
   lost !== undefined && lost > NOTABLE_LOSS ? [message('sky.delays-by-phase', { loss: lost })] : [];
-
-const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 2 : 0)} %`;

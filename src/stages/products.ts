@@ -174,6 +174,8 @@ export const planesOf = (stokes: StokesPlanes | undefined): Pick<FitsImage, 'lin
 });
 
 export interface PictureOptions extends ProductOptions {
+  /** Gains were applied that do not bring data to Jy: images are in counts. */
+  readonly gainsAre?: 'relative';
   /** Labelled at their positions. */
   readonly sources: readonly Source[];
   readonly width?: number;
@@ -244,6 +246,15 @@ interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
   readonly band?: UsedBand;
 }
 
+/** Only gains turn counts into janskys. */
+export function calibrationOf({
+  unit,
+  gainsAre,
+}: Pick<PictureOptions, 'unit' | 'gainsAre'>): SkyPicture['calibration'] {
+  if (unit !== 'counts') return 'calibrated';
+  return gainsAre === 'relative' ? 'relative gains' : 'uncalibrated';
+}
+
 export function pictureParts(
   { frame, start, durationS, polarisations, hand, frequenciesHz, band }: PictureFacts,
   options: Omit<PictureOptions, 'channels' | 'history' | 'width'>,
@@ -262,8 +273,7 @@ export function pictureParts(
     unit: options.unit,
     look: options.look,
     stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
-    // Only gains turn counts into janskys.
-    calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
+    calibration: calibrationOf(options),
     integrationS: durationS,
     sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: centreHz }).map(
       ({ source, directionEnu }) => ({

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { BackendKind } from '../../core/backend-kinds.js';
 import { formatInstant, parseInstant } from '../../core/instant.js';
-import { DEGREES_PER_RADIAN, formatHz } from '../../core/units.js';
+import { DEGREES_PER_RADIAN, formatHz, twoDigits } from '../../core/units.js';
 import { writeFileWhole } from '../../formats/index.js';
 import { type FoundSource, firstLight } from '../../demo/index.js';
 import { skyFrame } from '../../sky/frame.js';
@@ -115,7 +115,7 @@ export async function run(options: DemoOptions): Promise<void> {
     terminal.result(summary, [
       '',
       ...(found.length === 0 ? ['no bright source is inside the field'] : foundTable(found)),
-      `a pixel is ${Number((light.plan.pixelSize * DEGREES_PER_RADIAN).toPrecision(2))}°, the array's beam about ${Number(light.beamPixels.toPrecision(2))} pixels wide`,
+      `a pixel is ${twoDigits(light.plan.pixelSize * DEGREES_PER_RADIAN)}°, the array's beam about ${twoDigits(light.beamPixels)} pixels wide`,
       '',
       `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
       ...(isCalibrated

@@ -1,4 +1,5 @@
 /** The table that corella bench prints while measuring: a column for each parameter that differs between the cases. */
+import { percent } from '../../core/units.js';
 import type { Backend } from '../../backend/backend.js';
 import type { BenchCase, BenchRow, KernelCases } from '../../bench/index.js';
 import { openTable } from './terminal.js';
@@ -11,7 +12,6 @@ export interface BenchTable {
   describe(each: BenchCase): string;
 }
 
-const percent = (fraction: number): string => `${(100 * fraction).toFixed(0)} %`;
 /** Three digits, never as a power of ten. */
 const figures = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
@@ -51,8 +51,8 @@ export function openBenchTable(
       line([
         ...own.map((name) => textOf(row.parameters, name)),
         figures(row.median),
-        percent(row.spread),
-        percent(row.fraction),
+        percent(row.spread, 0),
+        percent(row.fraction, 0),
         ...(withRatio ? [row.ratio === undefined ? '' : `${row.ratio.toFixed(1)} ×`] : []),
         [
           `${row.ceilingName}, ${figures(row.ceiling)}`,

@@ -50,7 +50,7 @@ export interface SkyPicture {
   /** Stokes parameter or product of the plane: "I", "V", "XX". */
   readonly stokes?: string;
   /** Whether gains were applied. */
-  readonly calibration?: 'calibrated' | 'uncalibrated';
+  readonly calibration?: 'calibrated' | 'relative gains' | 'uncalibrated';
   readonly integrationS?: number;
   /** Drawn to scale in a corner. */
   readonly beam?: BeamEllipse;

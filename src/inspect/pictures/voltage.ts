@@ -1,7 +1,7 @@
 /** Picture of the first block of a recording: every input over time and frequency, and details of some. */
 import { formatInstant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
-import { formatSeconds } from '../../core/units.js';
+import { formatSeconds, percent } from '../../core/units.js';
 import {
   decibelScale,
   drawBars,
@@ -165,7 +165,6 @@ function lossNotes(file: Recording, { lost, bins }: InputPowers, { silent, weak 
     return { a, fraction: own.reduce((sum, value) => sum + value, 0) / bins };
   }).filter(({ fraction }) => fraction > 0);
   const mean = losses.reduce((sum, { fraction }) => sum + fraction, 0) / file.inputs;
-  const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(2))} %`;
   const [worst] = [...losses].sort((x, y) => y.fraction - x.fraction);
   return [
     ...(losses.length > 0
@@ -206,8 +205,8 @@ function waterfallPanel(file: Recording, fall: Waterfall, input: number, scale: 
 
 function histogramPanel(file: Recording, block: LookedBlock, input: number, frame: PlotFrame): Shape[] {
   const { values, binWidth, fractions } = histogramOf(file, block, input);
-  const percent = fractions.map((fraction) => 100 * fraction);
-  const most = percent.reduce((x, y) => Math.max(x, y), 0);
+  const percents = fractions.map((fraction) => 100 * fraction);
+  const most = percents.reduce((x, y) => Math.max(x, y), 0);
   const edge = binWidth / 2 + 0.03 * (values.length * binWidth);
   return drawBars(
     {
@@ -219,7 +218,7 @@ function histogramPanel(file: Recording, block: LookedBlock, input: number, fram
       y: { label: '% of samples', range: [0, most > 0 ? 1.05 * most : 1] },
       values,
       width: binWidth,
-      heights: percent,
+      heights: percents,
     },
     frame,
   );

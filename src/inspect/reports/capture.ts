@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { numberOf } from '../../core/clock/rational.js';
 import { formatInstant, instant, type Instant } from '../../core/instant.js';
-import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
+import { formatBytes, formatHz, formatSeconds, percent } from '../../core/units.js';
 import { formats, openInput, type InputFile } from '../../formats/index.js';
 import type { SourcePart } from '../../observation/index.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
@@ -71,7 +71,6 @@ const instantOfNs = (unixNs: bigint): Instant =>
 const utcOf = (unixNs: bigint): string => formatInstant(instantOfNs(unixNs), 9);
 const secondsOf = ({ firstNs, lastNs }: { readonly firstNs: bigint; readonly lastNs: bigint }): number =>
   Number(lastNs - firstNs) / 1e9;
-const percent = (part: number, whole: number): string => `${Number(((100 * part) / whole).toPrecision(3))} %`;
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 const some = (words: readonly string[]): string =>
   `${words.slice(0, SHOWN).join(', ')}${words.length > SHOWN ? ` and ${words.length - SHOWN} more` : ''}`;
@@ -161,7 +160,7 @@ function planLines(stream: StreamLook, plan: StreamPlan): string[] {
     line('time', timeText(stream)),
     line(
       'lost',
-      lost === 0 ? 'none' : `${lost} of ${expected} packets, ${percent(lost, expected)}: ${some(worst)}`,
+      lost === 0 ? 'none' : `${lost} of ${expected} packets, ${percent(lost / expected)}: ${some(worst)}`,
     ),
     line('duplicates', String(total((sender) => sender.duplicates))),
     line('reordered', String(total((sender) => sender.reordered))),

@@ -1,7 +1,7 @@
 /** Lines of inspect's reports. */
 import type { SpectraGap } from '../../core/gaps.js';
 import { formatInstant } from '../../core/instant.js';
-import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
+import { formatHz, formatSeconds, percent, withMinus } from '../../core/units.js';
 import { textOf } from '../../messages/index.js';
 import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
@@ -17,8 +17,6 @@ export const nameList = (names: readonly string[], none: string): string =>
     ? none
     : `${names.length} input${names.length === 1 ? '' : 's'}: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`;
 export const numbersText = (count: number): string => `${count} number${count === 1 ? '' : 's'}`;
-const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(3))} %`;
-
 export function factLines(facts: FileDescription): string[] {
   const { telescope } = facts;
   return [

@@ -4,7 +4,7 @@
  */
 import type { CrossHanded } from '../../calibrate/index.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
-import { DEGREES_PER_RADIAN, formatSeconds, withMinus } from '../../core/units.js';
+import { DEGREES_PER_RADIAN, formatSeconds, percent, twoDigits, withMinus } from '../../core/units.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import { MOST_UNEXPLAINED, SOME_UNEXPLAINED, type FittedDelay, type ModelCheck } from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
@@ -297,19 +297,17 @@ function crossHandLines(all: readonly CrossHanded[], feeds: 'linear' | 'circular
 /** From the other polarisation: no working feed has so much leakage. */
 const MOST_LEAKAGE = 0.5;
 
-const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
-
 /** For full polarisation: the leakage, and what the model determines. */
 export function fullLines(full: FullPolarisation | undefined): Line[] {
   if (!full) return [];
   const { openRotations, errorRad, medianLeakage, largestLeakage } = full;
   return [
-    `leakage median ${percent(medianLeakage)}, maximum ${percent(largestLeakage)}`,
+    `leakage median ${percent(medianLeakage, 1)}, maximum ${percent(largestLeakage, 1)}`,
     ...(largestLeakage > MOST_LEAKAGE
       ? [message('calibrate.leakage-high', { largest: largestLeakage, most: MOST_LEAKAGE })]
       : []),
     openRotations === 0
-      ? `the model determines I, Q, U and V, their rotation to ${(errorRad * DEGREES_PER_RADIAN).toPrecision(2)}°`
+      ? `the model determines I, Q, U and V, their rotation to ${twoDigits(errorRad * DEGREES_PER_RADIAN)}°`
       : message('calibrate.rotations-open', { rotations: openRotations }),
   ];
 }

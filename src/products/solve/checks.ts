@@ -2,6 +2,7 @@
 import { isBelievable, type Calibration, type CrossHanded } from '../../calibrate/index.js';
 import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
+import { twoDigits } from '../../core/units.js';
 import type { ModelCheck, OverBand } from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
@@ -125,7 +126,7 @@ export function refuseNoCrossHand(
   refuse(
     where,
     off
-      ? `the cross hands are ${median(crossHandFit.map(({ overModel }) => overModel)).toPrecision(2)} times the model's`
+      ? `the cross hands are ${twoDigits(median(crossHandFit.map(({ overModel }) => overModel)))} times the model's`
       : `the cross hands show no polarised source: ${best.toFixed(1)} times their noise, where 5 is the least`,
     off
       ? 'correct products.gains.polarise'

@@ -1,4 +1,5 @@
 /** `over`: gains over the whole band as fewer parameters, and whether the data allow that. */
+import { percent } from '../../core/units.js';
 import { refuse } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import {
@@ -76,8 +77,6 @@ const WORDS = {
     fix: 'leave products.gains.over out: sizes or phases change over the band in another way',
   },
 } as const;
-
-const percent = (part: number): string => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 
 /** For a refusal, or a warning. */
 export function misfitWords({ over, shaped, free, time, isOfSeries }: WorstMisfit): {

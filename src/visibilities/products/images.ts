@@ -76,6 +76,7 @@ interface ImagePlan {
   readonly choice: WideChoice;
   readonly gains: GainsOver;
   readonly unit: Imaged['unit'];
+  readonly gainsAre?: 'relative';
 }
 
 const WHERE = 'products.images';
@@ -106,9 +107,9 @@ export async function planImages(
     units,
     dividedBy: beam?.name,
   });
-  const isRelative = from.gains?.file.fluxScale === 'relative';
-  const unit = (from.gains && !isRelative) || units === 'Jy' ? 'Jy/beam' : 'counts';
-  const plan: ImagePlan = { product, from, file, telescope, data, beam, choice, gains, unit };
+  const gainsAre = from.gains?.file.fluxScale;
+  const unit = (from.gains && gainsAre !== 'relative') || units === 'Jy' ? 'Jy/beam' : 'counts';
+  const plan: ImagePlan = { product, from, file, telescope, data, beam, choice, gains, unit, gainsAre };
   const image =
     product.every === undefined
       ? planOne(plan, path)
@@ -141,7 +142,7 @@ type Made<Facts> = Pick<
 >;
 
 function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedSeries> {
-  const { product, from, file, telescope, choice, unit } = plan;
+  const { product, from, file, telescope, choice, unit, gainsAre } = plan;
   const paths = seriesPaths(path, { picture: true, sheet: product.sheet === true });
   return {
     paths: Object.values(paths) as string[],
@@ -159,6 +160,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
         telescope,
         method: weightWords(product),
         unit,
+        gainsAre,
         history: [
           ...history,
           ...(made ? [`${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`] : []),
@@ -181,7 +183,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
 }
 
 function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
-  const { product, from, file, telescope, beam, choice, unit } = plan;
+  const { product, from, file, telescope, beam, choice, unit, gainsAre } = plan;
   const { header } = file;
   const clean = cleanOf(product);
   const paths = path === undefined ? undefined : pathsOf(product, path, clean !== undefined);
@@ -214,6 +216,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
         ...cross,
         method: `${clean ? 'CLEANed, ' : ''}${weightWords(product)}`,
         unit,
+        gainsAre,
         history: [
           ...history,
           `${weightWords(product)}, ${methodWords(sky.method, sky.plan.accuracy)}`,

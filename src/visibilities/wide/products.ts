@@ -7,6 +7,7 @@ import { renderPng, skyPicture } from '../../draw/index.js';
 import type { FitsImage } from '../../formats/index.js';
 import { sourcesUp } from '../../sky/above.js';
 import {
+  calibrationOf,
   apparent,
   brightnessFacts,
   fewStationsBeam,
@@ -171,7 +172,7 @@ function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8A
       sky.products.length === 1 && sky.products[0] !== 'I'
         ? handName(options.feeds ?? 'linear', sky.products[0] === 'YY' ? 1 : 0)
         : 'I',
-    calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
+    calibration: calibrationOf(options),
     integrationS: sky.durationS,
     beam,
     dirtyBeam,

@@ -1,6 +1,6 @@
 /** Rows with their imaging weights, and the rows left out. */
 import { refuse } from '../../core/errors.js';
-import { DEGREES_PER_RADIAN } from '../../core/units.js';
+import { DEGREES_PER_RADIAN, twoDigits } from '../../core/units.js';
 import { prepareWeights, type BeyondCells, type WidePlan, type WideRows } from '../../image/index.js';
 import type { WideSettings } from './settings.js';
 
@@ -46,7 +46,7 @@ export function refuseWeightless(beyond: BeyondCells): never {
     ? refuse(
         'image',
         'no data are left: every baseline is too long for pixels so coarse',
-        `take a products.images.cell of ${Number(holdingCellDeg(beyond).toPrecision(2))} degrees or less, or natural weights`,
+        `take a products.images.cell of ${twoDigits(holdingCellDeg(beyond))} degrees or less, or natural weights`,
       )
     : refuse('image', 'no data are left: every weight is 0', 'take a narrower products.images.taper');
 }
