@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatBytes, formatHz, formatSeconds } from './units.js';
+import { formatBytes, formatHz, formatSeconds, percent, twoDigits } from './units.js';
 
 describe('quantities for people', () => {
   it('seconds carry into the next unit, and never reach sixty or a thousand', () => {
@@ -26,5 +26,10 @@ describe('quantities for people', () => {
 
   it('bytes go by thousands', () => {
     assert.deepEqual([999, 4840, 999_900, 2.5e9].map(formatBytes), ['999 B', '4.84 kB', '1 MB', '2.5 GB']);
+  });
+
+  it('two digits never become powers of ten for numbers that people read', () => {
+    assert.deepEqual([0.034, 4.84, 120.4, 1_234_000].map(twoDigits), ['0.034', '4.8', '120', '1200000']);
+    assert.deepEqual([percent(0.1234), percent(0.0049), percent(0.1234, 1)], ['12 %', '0.49 %', '12.3 %']);
   });
 });

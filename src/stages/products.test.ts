@@ -9,7 +9,7 @@ import { readFitsImage } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
 import { planSky, type SkyImage } from './sky-image.js';
-import { writeSky, type PictureOptions } from './products.js';
+import { calibrationOf, writeSky, type PictureOptions } from './products.js';
 
 const start = parseInstant('2026-06-21T04:00:00Z');
 const frame = skyFrame(trio.site, start);
@@ -35,6 +35,12 @@ const options: PictureOptions = {
 };
 
 describe('an image and its picture', () => {
+  it('says which gains were applied', () => {
+    assert.equal(calibrationOf({ unit: 'counts' }), 'uncalibrated');
+    assert.equal(calibrationOf({ unit: 'counts', gainsAre: 'relative' }), 'relative gains');
+    assert.equal(calibrationOf({ unit: 'Jy/beam' }), 'calibrated');
+  });
+
   it('appear together with the beam, or not at all', async () => {
     const folder = temporaryFolder('products');
     const path = (name: string): string => join(folder, name);
