@@ -1,5 +1,6 @@
 /** corella apply: visibilities divided by gains, and flagged where there are none. */
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
@@ -103,10 +104,22 @@ describe('apply', () => {
   it('flags cross hands whose phase is unknown', async () => {
     const said = await corella('apply', 'raw.uvh5', 'blind.json', 'blind.uvh5');
     assert.match(said, /\[gains\.cross-hands-flagged\]/);
+    // Every input has a gain.
+    assert.ok(!said.includes('[gains.values-flagged]'), said);
     const { weights } = await stored('blind.uvh5');
     // XX, XY, YX, YY of each pair.
     assert.ok(weights.every((weight, at) => weight > 0 === [0, 3].includes(at % 4)));
     const trusted = await corella('apply', 'raw.uvh5', 'blind.json', 'trusted.uvh5', '--cross-hand', 'known');
     assert.ok(!trusted.includes('flagged'), trusted);
+  });
+
+  it('relative gains leave data in counts, not in Jy', async () => {
+    const gains = JSON.parse(await readFile(join(folder, 'gains.json'), 'utf8')) as object;
+    await writeFile(join(folder, 'relative.json'), JSON.stringify({ ...gains, fluxScale: 'relative' }));
+    const said = await corella('apply', 'raw.uvh5', 'relative.json', 'relative.uvh5');
+    assert.match(said, /1 integration in counts/);
+    const [relative, absolute] = [await stored('relative.uvh5'), await stored('fixed.uvh5')];
+    assert.notEqual(relative.unit, 'Jy');
+    assert.deepEqual(relative.means, absolute.means);
   });
 });

@@ -14,6 +14,7 @@ import {
 } from '../compose/index.js';
 import {
   channelsNamed,
+  type PictureOptions,
   type SkyImage,
   type Stage,
   integrationClock,
@@ -45,7 +46,7 @@ import { openFilesByThread } from './files-by-thread.js';
 
 /** What files and pictures need of a plan. */
 type SinkPlan = Pick<LivePlan, 'observation' | 'telescope' | 'centre' | 'calibrated'> & {
-  readonly gainsAre?: LiveImaging['gainsAre'];
+  readonly gainsAre?: PictureOptions['gainsAre'];
   readonly spectra: Pick<FrontSpectra, 'type' | 'polarisations' | 'frequenciesHz' | 'channelWidthHz'> & {
     readonly grid: Pick<FrontSpectra['grid'], 'spectrumRateHz'>;
   };

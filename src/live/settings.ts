@@ -30,8 +30,8 @@ export interface LiveImaging {
   readonly weight: 'natural' | 'uniform';
   /** If they change in time, evaluated at an instant. */
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** Gains that do not bring data to Jy: images are in counts. */
-  readonly gainsAre?: 'relative';
+  /** Whatever the gains. By default images with gains are in Jy/beam, others in counts. */
+  readonly unit?: 'Jy/beam' | 'counts';
   readonly image: ImageSettings;
   /** Method and error bound, if requested (method.ts). */
   readonly chosen?: MethodUsed;

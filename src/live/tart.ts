@@ -240,7 +240,7 @@ class TartRun {
     const flaggedInputs = new Uint8Array(telescope.stations.length);
     const live: LiveSettings = {
       ...{ backend, telescope, frequenciesHz: spectra.frequenciesHz, align: 'first-sample', flaggedInputs },
-      imaging: imaging && { ...imaging, gainsAre: 'relative' },
+      imaging: imaging && { ...imaging, unit: 'counts' },
       integrationS: ALONE_S,
       // The page images again with them.
       steering: new Steering({

@@ -101,7 +101,7 @@ const shared = {
   telescope: 'its name',
   telescope2: ['where it is known', '`name`, `title`, `site`, `stations`'],
   tracked: ['with `front.delays.track`', '`towards` what'],
-  unit: 'counts, or Jy/beam with gains',
+  unit: 'counts, or Jy/beam with gains that are not relative',
   vanVleck: ['with `products.visibilities.van-vleck`', 'products `corrected`, and `left` as they were'],
 } as const satisfies Readonly<Record<string, JsonField>>;
 
@@ -328,7 +328,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       from: 'the visibilities',
       gains: 'the file of gains',
       to: 'what was written',
-      unit: 'Jy',
+      unit: 'Jy; counts with relative gains',
       integrations: shared.integrations,
       values: 'with weight before',
       flagged: 'of them, for want of a gain or of the phase between X and Y',

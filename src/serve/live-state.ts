@@ -291,7 +291,7 @@ export class LiveState implements LiveWatcher {
     if (!live) return 'counts';
     const gains =
       live.steering && this.newest ? live.steering.gains.at(this.newest) : live.imaging?.calibrated;
-    return gains && live.imaging?.gainsAre !== 'relative' ? 'Jy/beam' : 'counts';
+    return live.imaging?.unit ?? (gains ? 'Jy/beam' : 'counts');
   }
 
   /** The frame of an image; for a re-image with its weights. */
@@ -314,7 +314,7 @@ export class LiveState implements LiveWatcher {
       pixelSize: plan.pixelSize,
       halfWidth: plan.field.kind === 'all-sky' ? 1 : Math.sin((plan.field.widthDeg * Math.PI) / 360),
       axes: axesOnWire(plan.axes),
-      unit: calibrated && imaging?.gainsAre !== 'relative' ? 'Jy/beam' : 'counts',
+      unit: imaging?.unit ?? (calibrated ? 'Jy/beam' : 'counts'),
       method: again ? 'visibilities' : (imaging?.by ?? 'visibilities'),
       ...again,
       ...colourRange(plane),

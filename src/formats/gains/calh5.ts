@@ -130,7 +130,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           cal_style: text('sky'),
           gain_convention: text('divide'),
           wide_band: truth('no'),
-          gain_scale: text('Jy'),
+          ...(gains.fluxScale !== 'relative' && { gain_scale: text('Jy') }),
           pol_convention: text('avg'),
           Nsources: whole(gains.sources.length),
           sky_catalog: text(gains.sources.join(', ')),

@@ -47,10 +47,11 @@ async function showIntegrations(
 ): Promise<void> {
   const { telescope, header } = file;
   const { frequenciesHz, channelWidthHz } = header;
-  const calibrated =
-    gainsPath === undefined
-      ? undefined
-      : matchGains(await readGainFile(gainsPath), gainsPath, telescope, frequenciesHz);
+  const gains =
+    gainsPath === undefined ? undefined : { path: gainsPath, file: await readGainFile(gainsPath) };
+  const calibrated = gains && matchGains(gains.file, gains.path, telescope, frequenciesHz);
+  const isRelative = gains?.file.fluxScale === 'relative';
+  const unit = header.units === 'Jy' ? 'Jy/beam' : isRelative ? 'counts' : undefined;
   const image = {
     field:
       fieldDeg === undefined
@@ -76,7 +77,7 @@ async function showIntegrations(
       if (!steering) {
         const { durationS: integrationS, flaggedInputs, counts } = one;
         steering = new Steering({ flaggedInputs, integrationS, calibrated });
-        const imaging = { everyS: integrationS, by: 'visibilities', weight: 'natural', image } as const;
+        const imaging = { everyS: integrationS, by: 'visibilities', weight: 'natural', image, unit } as const;
         page.state.begin({
           live: { ...common, integrationS, align: 'first-sample', flaggedInputs, imaging, steering },
           channelWidthHz,

@@ -9,6 +9,8 @@ interface Applied {
   readonly integration: Integration;
   /** Values with weight that were flagged here. */
   readonly flagged: number;
+  /** Those flagged because they have no gain, not because the phase of cross hands is unknown. */
+  readonly withoutGain: number;
   /** Values that had weight. */
   readonly values: number;
 }
@@ -27,7 +29,7 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
   const solved = matrices?.solved ?? calibrated.solved;
   const means = matrices?.means ?? new Float64Array(stored.means.length);
   const weights = new Float64Array(stored.weights.length);
-  let [at, flagged, values] = [0, 0, 0];
+  let [at, flagged, withoutGain, values] = [0, 0, 0, 0];
   for (let c = 0; c < channels; c++) {
     for (let i = 0; i < stations; i++) {
       for (let j = 0; j <= i; j++) {
@@ -47,11 +49,13 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
               means[2 * at + 1] = isSolved ? (im * pairRe - re * pairIm) / power : im;
             }
             const weight = stored.weights[at];
-            const isGood = isWhole && isSolved && (p === q || crossHands?.[c] === 1);
+            const hasGain = isWhole && isSolved;
+            const isGood = hasGain && (p === q || crossHands?.[c] === 1);
             weights[at] = isGood ? weight : -Math.abs(weight);
             if (!(weight > 0)) continue;
             values++;
             if (!isGood) flagged++;
+            if (!hasGain) withoutGain++;
           }
         }
       }
@@ -65,6 +69,7 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
   return {
     integration: restored(integration, passThrough, 'changed'),
     flagged,
+    withoutGain,
     values,
   };
 }

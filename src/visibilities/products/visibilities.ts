@@ -39,10 +39,13 @@ export interface WrittenVisibilities {
   readonly calibrated?: AppliedGains;
 }
 
-/** Of all values, the number flagged for lack of a gain. */
 export interface AppliedGains {
+  /** Relative gains leave data in counts. */
+  readonly unit: 'Jy' | 'counts';
   readonly values: number;
+  /** Of all values: without a gain, or of cross hands of unknown phase. */
   readonly flagged: number;
+  readonly withoutGain: number;
   /** Largest number of channels without gains. */
   readonly channelsWithout: number;
   readonly channels: number;
@@ -163,9 +166,11 @@ function withoutDrift(header: VisibilityHeader): VisibilityHeader {
   return fringes === undefined ? header : others;
 }
 
+const noCounts = () => ({ values: 0, flagged: 0, withoutGain: 0, channelsWithout: 0, isKnown: true });
+
 /** A file divided by its gains, with an account of values without gains; for the latest reading. */
 class Applied {
-  private counts = { values: 0, flagged: 0, channelsWithout: 0, isKnown: true };
+  private counts = noCounts();
   private header: VisibilityHeader | undefined;
 
   constructor(
@@ -177,7 +182,7 @@ class Applied {
     this.header = file.header;
     return {
       ...file,
-      header: { ...file.header, units: 'Jy' },
+      header: this.unit === 'Jy' ? { ...file.header, units: 'Jy' } : file.header,
       integrations: () => this.integrations(file),
     };
   }
@@ -186,7 +191,7 @@ class Applied {
     const { telescope, observation } = this.from;
     const { path, file: gains } = this.gains;
     const { frequenciesHz } = file.header;
-    this.counts = { values: 0, flagged: 0, channelsWithout: 0, isKnown: true };
+    this.counts = noCounts();
     for await (const integration of file.integrations('reused')) {
       const middle = addSeconds(integration.start, integration.durationS / 2);
       const calibrated = matchGains(gains, path, telescope, frequenciesHz, middle);
@@ -197,9 +202,14 @@ class Applied {
       counts.isKnown &&= crossHandsKnown(calibrated);
       counts.channelsWithout = Math.max(counts.channelsWithout, without);
       counts.flagged += applied.flagged;
+      counts.withoutGain += applied.withoutGain;
       counts.values += applied.values;
       yield applied.integration;
     }
+  }
+
+  private get unit(): 'Jy' | 'counts' {
+    return this.gains.file.fluxScale === 'relative' ? 'counts' : 'Jy';
   }
 
   facts(): AppliedGains {
@@ -207,6 +217,7 @@ class Applied {
     const { polarisations = 1, frequenciesHz } = this.header ?? {};
     return {
       ...counts,
+      unit: this.unit,
       channels: frequenciesHz?.length ?? 0,
       ...(polarisations === 2 && { crossHands: isKnown ? 'known' : 'unknown' }),
       hasLeakage: this.gains.file.leakage !== undefined,

@@ -26,10 +26,10 @@ import { imagedFacts, imagedLines } from './images.js';
 export function madeFacts({ name, paths, facts, flags }: MadeFromVisibilities): object {
   if (name === 'visibilities') {
     const { calibrated, ...figures } = facts as WrittenVisibilities;
-    const { values, flagged, crossHands } = calibrated ?? {};
+    const { unit, values, flagged, crossHands } = calibrated ?? {};
     return {
       ...figures,
-      ...(calibrated && { unit: 'Jy', values, flagged, crossHands }),
+      ...(calibrated && { unit, values, flagged, crossHands }),
       ...flagFacts(flags),
     };
   }
@@ -61,18 +61,18 @@ function writtenLines(
   { from }: VisibilitiesPlan,
 ): Line[] {
   return [
-    `${path}: ${countText(integrations)}${calibrated ? ' in Jy' : ''}, ${formatSeconds(seconds)}`,
+    `${path}: ${countText(integrations)}${calibrated ? ` in ${calibrated.unit}` : ''}, ${formatSeconds(seconds)}`,
     ...(calibrated ? appliedMessages(calibrated, from.opened.header.feeds, from.gains?.path ?? '') : []),
   ];
 }
 
 function appliedMessages(
-  { values, flagged, channels, channelsWithout, crossHands, hasLeakage }: AppliedGains,
+  { values, withoutGain, channels, channelsWithout, crossHands, hasLeakage }: AppliedGains,
   feeds: 'linear' | 'circular' = 'linear',
   path = '',
 ): Message[] {
   return [
-    ...(flagged > 0 ? [message('gains.values-flagged', { flagged, of: values })] : []),
+    ...(withoutGain > 0 ? [message('gains.values-flagged', { flagged: withoutGain, of: values })] : []),
     ...(channelsWithout > 0
       ? [message('gains.channels-without', { path, without: channelsWithout, of: channels })]
       : []),
