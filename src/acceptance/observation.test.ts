@@ -137,4 +137,21 @@ describe('an observation', () => {
     );
     assert.ok(facts.products.every(({ freeBytes }) => freeBytes > 0));
   });
+
+  it('of live data is checked beforehand as far as that is possible', async () => {
+    const live = (source: string, telescope: string): Promise<void> =>
+      writeFile(
+        join(folder, 'live.yaml'),
+        `corella: 1\nsource: { listen: 4015, format: ${source} }\ntelescope: ${telescope}\nproducts:\n  - visibilities: live.uvh5\n`,
+      );
+    await live('chips', 'lwasv');
+    const said = await ran('check', 'live.yaml');
+    assert.match(said, /telescope: lwasv, 256 stations × 2\n/);
+    assert.match(said, /visibilities: live\.uvh5; .* free/);
+    assert.ok(!(await readdir(folder)).includes('live.uvh5'));
+    await live('chips', 'lwasvv');
+    const { code, stderr } = await corellaHere(folder, 'check', 'live.yaml');
+    assert.equal(code, 1);
+    assert.match(stderr, /lwasvv/);
+  });
 });

@@ -1,5 +1,5 @@
 /** Entry point of `live`: observations of packets, captures and streams. */
-export { runLive, steeringOf } from './run.js';
+export { checkLive, runLive, steeringOf } from './run.js';
 export type { LiveOutcome, LivePage, LiveRunSettings, OpenPageSettings } from './run-settings.js';
 export { isFifo, openLiveInput, telescopeOf } from './input.js';
 export { isTartName, isStreamName } from './stream-address.js';

@@ -55,6 +55,15 @@ const USUAL_BLOCK_S = 0.04;
 /** Sources below this altitude are left out of the gain model. */
 const MINIMUM_ALTITUDE_DEG = 5;
 
+/** What can be checked before data arrive, which may be hours later. Nothing is written. */
+export async function checkLive(
+  asked: Observation,
+): Promise<{ readonly observation: Observation; readonly telescope: Telescope | undefined }> {
+  if (tartAddress(asked) !== undefined) refuseNotOfTart(asked);
+  const observation = resolveLive(asked);
+  return { observation, telescope: await refuseBeforehand(observation) };
+}
+
 export async function runLive(asked: Observation, settings: LiveRunSettings): Promise<LiveOutcome> {
   const tart = tartAddress(asked);
   if (tart !== undefined) refuseNotOfTart(asked);

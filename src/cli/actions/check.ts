@@ -5,7 +5,10 @@ import { formatInstant } from '../../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
 import { textOf, type Message } from '../../messages/index.js';
 import { sampleRateOf } from '../../formats/index.js';
+import { checkLive } from '../../live/index.js';
+import { productName } from '../../products/index.js';
 import {
+  isOfLiveData,
   readObservation,
   skyModelsOf,
   refuseUnwritten,
@@ -26,7 +29,6 @@ export async function check(path: string, options: Options<typeof checkOptions>)
   for (const model of skyModelsOf(observation)) await reportSkyModels(model, options);
   const terminal = openTerminal(options);
   const report = async (plan: Checked): Promise<void> => {
-    refuseUnwritten(observation);
     const disks = await Promise.all(
       plan.products.map(async ({ paths }) => {
         const folder = dirname(resolve(paths[0]));
@@ -54,6 +56,11 @@ export async function check(path: string, options: Options<typeof checkOptions>)
     ]);
     if (plan.products.some(({ sizeBytes = 0 }, k) => sizeBytes > disks[k].freeBytes)) process.exitCode = 1;
   };
+  if (isOfLiveData(observation)) {
+    await report(ofLive(await checkLive(observation)));
+    return;
+  }
+  refuseUnwritten(observation);
   if (sourceKind(observation.source) === 'visibilities')
     await withVisibilities(observation, (plan) => report({ ...plan, ...ofVisibilities(plan) }));
   else
@@ -72,6 +79,24 @@ interface Checked {
     readonly paths: readonly string[];
     readonly sizeBytes?: number;
   }[];
+}
+
+function ofLive({ observation: { products }, telescope }: Awaited<ReturnType<typeof checkLive>>): Checked {
+  return {
+    facts: { telescope: telescope?.name },
+    lines: [
+      ...(telescope
+        ? [`telescope: ${telescope.name}, ${telescope.stations.length} stations × ${telescope.polarisations}`]
+        : []),
+      'channels, rates and sizes are known when data arrive',
+    ],
+    warnings: [],
+    products: products.flatMap((product) => {
+      const name = productName(product);
+      const path = (product as Readonly<Record<string, unknown>>)[name];
+      return typeof path === 'string' ? [{ name, paths: [path] }] : [];
+    }),
+  };
 }
 
 function ofVisibilities({ from: { opened, telescope } }: VisibilitiesPlan): Pick<Checked, 'facts' | 'lines'> {
