@@ -127,7 +127,7 @@ function plan(options: Snap2Options): StreamPlan<Names> {
     cellBytes: signalsPerPacket * channelsPerPacket,
     ticksPerSlot: 1,
     samplesPerSlot: 1,
-    tickRateHz: options.spectrumRateHz,
+    ...(options.spectrumRateHz && { tickRateHz: options.spectrumRateHz }),
     wrapBits: 64,
     cell: {
       axes: ['t', 'c', 'a'],

@@ -27,7 +27,7 @@ export async function prepareCorrelate(
       polarisations,
       channels,
       type,
-      flaggedInputs,
+      ...(flaggedInputs === undefined ? {} : { flaggedInputs }),
     }),
     backend,
   );
@@ -46,7 +46,7 @@ export async function prepareCorrelate(
       polarisations,
       visibilities,
       counts,
-      productCounts,
+      ...(productCounts && { productCounts }),
       flaggedInputs: plan.flaggedInputs,
     });
   });

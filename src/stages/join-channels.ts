@@ -44,6 +44,6 @@ export function joinChannels(parts: readonly BandPart[], like: Integration): Int
     flaggedInputs,
     visibilities: visibilitiesCBPP(visibilities, channels, baselines, polarisations),
     counts: countsCB(counts, channels, baselines),
-    productCounts: own && countsCBPP(own, channels, baselines, polarisations),
+    ...(own && { productCounts: countsCBPP(own, channels, baselines, polarisations) }),
   };
 }

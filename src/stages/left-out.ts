@@ -25,7 +25,7 @@ export function imagedInputs({
   readonly imaging?: Pick<ImagedInputs, 'calibrated'>;
 }): ImagedInputs {
   const calibrated = imaging?.calibrated;
-  if (flaggedInputs?.includes(1) !== true) return { telescope, calibrated };
+  if (flaggedInputs?.includes(1) !== true) return { telescope, ...(calibrated && { calibrated }) };
   const inputs = flaggedInputs.length;
   const count = frequenciesHz.length * inputs;
   const without = (own: Calibrated | undefined): Calibrated => {

@@ -38,7 +38,7 @@ export async function run<Block extends Lent, Out>(
       } finally {
         block.release?.();
       }
-      onProgress?.({ done: samples, unit: 'samples', of });
+      onProgress?.({ done: samples, unit: 'samples', ...(of === undefined ? {} : { of }) });
       stop?.throwIfAborted();
       if (until?.() === true) break;
     }

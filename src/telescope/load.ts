@@ -34,9 +34,9 @@ export function parseTelescope(files: {
     band,
     recording,
     beamExponent,
-    mount,
-    feedAngleDeg,
-    delays,
+    ...(mount && { mount }),
+    ...(feedAngleDeg !== undefined && { feedAngleDeg }),
+    ...(delays && { delays }),
   };
 }
 

@@ -59,7 +59,7 @@ function plan({ digitisers, samplesPerHeap, sampleRateHz }: DigitiserOptions): S
     cellBytes: heapBytes,
     ticksPerSlot: samplesPerHeap,
     samplesPerSlot: samplesPerHeap,
-    tickRateHz: sampleRateHz,
+    ...(sampleRateHz && { tickRateHz: sampleRateHz }),
     wrapBits: 48,
     cell: {
       axes: ['c', 'a', 't'],

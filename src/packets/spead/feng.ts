@@ -93,7 +93,7 @@ function plan(options: FengOptions): StreamPlan<Names> {
     cellBytes: packetBytes,
     ticksPerSlot: options.ticksPerSpectrum * spectraPerHeap,
     samplesPerSlot: spectraPerHeap,
-    tickRateHz: options.clockRateHz,
+    ...(options.clockRateHz && { tickRateHz: options.clockRateHz }),
     wrapBits: 48,
     cell: {
       axes: ['c', 't', 'a'],

@@ -84,6 +84,7 @@ export function misfitWords({ over, shaped, free, time, isOfSeries }: WorstMisfi
   readonly fix: string;
 } {
   const { what, fix } = WORDS[over];
-  const left = `${what} of each input leaves a residual of ${percent(shaped)}, where a gain for each channel leaves ${percent(free)}`;
+  const inPercent = (part: number): string => percent(part, part < 0.1 ? 1 : 0);
+  const left = `${what} of each input leaves a residual of ${inPercent(shaped)}, where a gain for each channel leaves ${inPercent(free)}`;
   return { what: `${left}${isOfSeries ? `, at ${formatInstant(time)}` : ''}`, fix };
 }

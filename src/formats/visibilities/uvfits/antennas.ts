@@ -239,8 +239,8 @@ function feedFacts(
   const feedsDeg = header.has('HASFEED') && header.logical('HASFEED') ? rotatedFeedDeg(table) : undefined;
   const angleDeg = header.has('FEEDANG') ? header.real('FEEDANG') : feedsDeg;
   return {
-    mount,
-    feedAngleDeg: angleDeg,
+    ...(mount && { mount }),
+    ...(angleDeg !== undefined && { feedAngleDeg: angleDeg }),
     ...((frame === 'feeds' || frame === 'sky') && { feedFrame: frame }),
   };
 }

@@ -101,7 +101,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     polarisations: layout.polarisations,
     ...codesFor(of, antennas, products),
     feeds: feedsOf(layout.products),
-    feedFrame: antennas.feedFrame,
+    ...(antennas.feedFrame && { feedFrame: antennas.feedFrame }),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
     phaseCentre,
@@ -122,7 +122,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     integrationCount: index.slots.length,
     durationsS: Float64Array.from(index.slots, (_, k) => durationOf(index.slots, k)),
     ...assumptionsOf(of, uvw.assumed),
-    targets: of.targets,
+    ...(of.targets !== undefined && { targets: of.targets }),
     details: of.details,
     faults,
     integrations: async function* () {
@@ -265,8 +265,8 @@ function telescopeOf(antennas: Antennas, layout: UvfitsLayout, name: string): Te
     stations: antennas.stations,
     polarisations: layout.polarisations,
     ...(antennas.own ?? seen),
-    mount: antennas.mount,
-    feedAngleDeg: antennas.feedAngleDeg,
+    ...(antennas.mount && { mount: antennas.mount }),
+    ...(antennas.feedAngleDeg !== undefined && { feedAngleDeg: antennas.feedAngleDeg }),
   };
 }
 
@@ -309,7 +309,7 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
     products: layout.products,
     values: 'mean',
     faults: of.faults,
-    stoppedAt,
+    ...(stoppedAt && { stoppedAt }),
   });
   const stationOf = new Map(antennas.numbers.map((number, s) => [number, s]));
   for (const run of slot.runs) {

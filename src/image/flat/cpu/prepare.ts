@@ -50,7 +50,7 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
       );
       return {
         image,
-        beam,
+        ...(beam && { beam }),
         weights: weightsCP(weightSums.slice(), channels, products),
       };
     },
