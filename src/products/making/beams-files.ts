@@ -1,19 +1,11 @@
-/** The files of beams: a filterbank for each, one of the number of samples in each value, and a description. */
+/** What beams in files have in common, of powers and of voltages: a file each, one of counts, and a description. */
 import { basename, join, parse } from 'node:path';
-import { detections } from '../../beamform/index.js';
 import { refuse } from '../../core/errors.js';
-import { addSamples, formatInstant, type Instant } from '../../core/instant.js';
-import {
-  createFilterbank,
-  openOutput,
-  type FilterbankHeader,
-  type FilterbankWriter,
-} from '../../formats/index.js';
-import type { BeamItem, BeamPowers, BeamQuality, BeamSet, BeamsProduct } from '../../compose/index.js';
+import { addSamples, type Instant } from '../../core/instant.js';
+import { openOutput, type FilterbankHeader, type FilterbankWriter } from '../../formats/index.js';
+import type { BeamItem, BeamQuality, BeamSet, BeamsProduct } from '../../compose/index.js';
 import type { SpectrumGrid } from '../../stages/index.js';
-import { altitudeDeg, azimuthDeg, skyFrame } from '../../sky/frame.js';
-import { localCentre, type PhaseCentre } from '../../sky/phase-centre.js';
-import { measureLevels, requantise, type Levels } from './beams-levels.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
 
 export interface BeamFileSettings {
   readonly path: string;
@@ -32,15 +24,7 @@ export interface BeamFileSettings {
   readonly recordingName: string;
 }
 
-/** For a description: the efficiency of a beam's weights, and the depth of its nulls. */
-export const qualityWords = ({ qualityOf, product }: BeamFileSettings, name: string): object => {
-  const quality = qualityOf(name);
-  if (!quality) return {};
-  const { efficiency, depth } = quality;
-  return { efficiency, ...(product.nulls?.length !== 0 && { nullDepthDb: 10 * Math.log10(depth) }) };
-};
-
-export interface BeamOutput {
+interface BeamOutput {
   readonly name: string;
   readonly path: string;
 }
@@ -56,22 +40,11 @@ export interface BeamTotals {
   readonly spectraLeftOut: number;
 }
 
-/** Number of values to measure scales on, and its memory limit. */
-const MEASURED_VALUES = 1024;
-const MEASURED_BYTES = 2 ** 26;
 /** Block length for writing values without data. */
 const FILLED_AT_ONCE = 1024;
 
-/** The path with a beam's number, if there were several at the start or this beam was added later. */
-export const beamPathOf = (path: string, number: number, atStart: number): string => {
-  if (number === 1 && atStart === 1) return path;
-  const { dir, name, ext } = parse(path);
-  const digits = String(atStart).length;
-  return join(dir, `${name}-${String(number).padStart(digits, '0')}${ext}`);
-};
-
 /** The current beams that continue, by name; undefined for new ones. */
-export function goingOn<Beam extends { readonly target: PhaseCentre }>(
+function goingOn<Beam extends { readonly target: PhaseCentre }>(
   beams: readonly Beam[],
   targets: readonly PhaseCentre[],
 ): readonly (Beam | undefined)[] {
@@ -82,17 +55,8 @@ export function goingOn<Beam extends { readonly target: PhaseCentre }>(
   });
 }
 
-interface Rows {
-  /** [t][if][c], as in a file. */
-  readonly values: Float32Array;
-  /** The number of samples in each value. */
-  readonly counts: Float32Array;
-}
-
-/** The file of one beam. */
-class BeamFile {
-  readonly firstValue: number;
-  levels: Levels | undefined;
+/** The file of one beam. Its first values wait until its scale is measured on them. */
+export abstract class BeamFile<Rows extends { readonly values: { readonly length: number } }> {
   saturated = 0;
   written = 0;
   private waiting: Rows[] = [];
@@ -100,23 +64,20 @@ class BeamFile {
   constructor(
     readonly path: string,
     readonly target: PhaseCentre,
-    readonly header: FilterbankHeader,
-    private readonly writer: FilterbankWriter,
-    { firstValue, enough }: { readonly firstValue: number; readonly enough: number },
-  ) {
-    this.firstValue = firstValue;
-    this.enough = enough;
-  }
-  /** Number of values to measure its scale on. */
-  private readonly enough: number;
+    private readonly output: Pick<FilterbankWriter, 'finish' | 'abandon'>,
+    /** Numbers of a value, and how many values its scale is measured on. */
+    protected readonly rowLength: number,
+    private readonly enough: number,
+  ) {}
 
-  private get rowLength(): number {
-    return this.header.planes * this.header.channels;
-  }
+  /** Whether there is a scale, or none is needed. */
+  protected abstract get isScaled(): boolean;
+  protected abstract scaleBy(waiting: readonly Rows[]): void;
+  protected abstract store(rows: Rows): Promise<void>;
 
   /** True if this measured its scale. */
   async put(rows: Rows): Promise<boolean> {
-    if (this.header.bits === 32 || this.levels) {
+    if (this.isScaled) {
       await this.write(rows);
       return false;
     }
@@ -125,85 +86,82 @@ class BeamFile {
     return waiting >= this.enough && this.measure();
   }
 
-  /** Measures the scale of every channel from the waiting values, then writes them. */
+  /** Measures the scale from the waiting values, then writes them. */
   async measure(): Promise<boolean> {
-    const { header, waiting } = this;
-    if (header.bits === 32 || waiting.length === 0) return false;
-    const [values, counts] = (['values', 'counts'] as const).map((one) =>
-      joined(waiting.map((rows) => rows[one])),
-    );
-    this.levels = measureLevels(values, counts, this.rowLength, header.bits as 8 | 16);
+    const { waiting } = this;
+    if (waiting.length === 0) return false;
+    this.scaleBy(waiting);
     this.waiting = [];
     for (const rows of waiting) await this.write(rows);
     return true;
   }
 
-  private async write({ values, counts }: Rows): Promise<void> {
-    this.written += values.length / this.rowLength;
-    if (!this.levels) return this.writer.append(values, { counts });
-    const { stored, saturated } = requantise(values, counts, this.levels, this.header.bits as 8 | 16);
-    this.saturated += saturated;
-    await this.writer.append(stored, { levels: this.levels, counts });
+  private write(rows: Rows): Promise<void> {
+    this.written += rows.values.length / this.rowLength;
+    return this.store(rows);
   }
 
   async finish(): Promise<void> {
     await this.measure();
-    await this.writer.finish();
+    await this.output.finish();
   }
 
   abandon(): Promise<void> {
-    return this.writer.abandon();
+    return this.output.abandon();
   }
 }
 
-/** Of all beams. */
-interface AllRows {
-  readonly beams: readonly Float32Array[];
-  /** [t][plane][c] */
-  readonly counts: Float32Array;
-  readonly values: number;
+interface Words {
+  /** Of the refusal if there are no data. */
+  readonly empty: readonly [what: string, fix: string];
+  /** If the run ends early. */
+  readonly nothing: string;
+  readonly unit: string;
 }
 
-export class BeamFiles {
-  readonly countsPath: string;
-  readonly descriptionPath: string;
-  readonly planes: number;
-  readonly countPlanes: 1 | 2;
-  readonly channels: number;
-  readonly bits: 8 | 16 | 32;
+export abstract class BeamFiles<
+  Rows extends { readonly values: { readonly length: number } },
+  File extends BeamFile<Rows>,
+> {
   /** In beam order. */
-  private open: readonly BeamFile[] = [];
+  protected open: readonly File[] = [];
   /** All beams, including stopped ones. */
-  private readonly all: BeamFile[] = [];
+  protected readonly all: File[] = [];
+  protected counts: FilterbankWriter | undefined;
+  /** Numbers of the first value and of the next one; the first is negative before any. */
+  protected first = -1;
+  protected next = 0;
+  protected leftOut = 0;
+  protected history: readonly string[] = [];
+  protected readonly countsPath: string;
+  protected readonly descriptionPath: string;
   private beams: BeamSet | undefined;
-  private counts: FilterbankWriter | undefined;
   private description: Awaited<ReturnType<typeof openOutput>> | undefined;
-  private history: readonly string[] = [];
-  private firstValue = 0;
-  private nextValue = -1;
-  private written = 0;
   private added = 0;
   private possible = 0;
-  private leftOut = 0;
 
-  constructor(private readonly settings: BeamFileSettings) {
-    const { path, product, bits, channels } = settings;
-    const { dir, name } = parse(path);
+  constructor(
+    protected readonly settings: BeamFileSettings,
+    private readonly words: Words,
+  ) {
+    const { dir, name } = parse(settings.path);
     this.countsPath = join(dir, `${name}-samples.fil`);
-    this.descriptionPath = `${path}.json`;
-    this.planes = product.detection === 'none' ? 1 : detections[product.detection];
-    this.countPlanes = product.detection === 'XX,YY' ? 2 : 1;
-    this.channels = channels;
-    this.bits = bits;
+    this.descriptionPath = `${settings.path}.json`;
   }
+
+  abstract take(made: BeamItem, history: readonly string[]): Promise<void>;
+  /** From the next value on. */
+  protected abstract begin(targets: readonly PhaseCentre[]): Promise<void>;
+  /** Writes this many values without data. */
+  protected abstract putEmpty(values: number): Promise<void>;
+  protected abstract facts(): object;
 
   /** Outputs of the beams at the start and of later ones. */
   get made(): readonly BeamOutput[] {
-    const { path, product } = this.settings;
-    const { targets } = product;
+    const { targets } = this.settings.product;
     return this.all.length > 0
       ? this.all.map((one) => ({ name: one.target.name, path: one.path }))
-      : targets.map(({ name }, b) => ({ name, path: beamPathOf(path, b + 1, targets.length) }));
+      : targets.map(({ name }, b) => ({ name, path: this.pathOf(b + 1) }));
   }
 
   get paths(): readonly string[] {
@@ -212,246 +170,128 @@ export class BeamFiles {
 
   /** Paths of this many further beams. */
   further(beams: number): readonly string[] {
-    const { path, product } = this.settings;
-    const { made } = this;
-    return Array.from({ length: beams }, (_, b) =>
-      beamPathOf(path, made.length + 1 + b, product.targets.length),
-    );
+    const { length } = this.made;
+    return Array.from({ length: beams }, (_, b) => this.pathOf(length + 1 + b));
   }
 
   get totals(): BeamTotals {
-    const { written: values, added, possible, leftOut } = this;
+    const { added, possible, leftOut } = this;
+    const values = this.first < 0 ? 0 : this.next - this.first;
     const saturated = this.all.reduce((sum, one) => sum + one.saturated, 0);
     return { values, samples: { added, possible }, saturated, spectraLeftOut: leftOut };
   }
 
-  async take(made: BeamItem, history: readonly string[]): Promise<void> {
-    if (made.kind === 'rest') {
-      this.leftOut = made.spectra;
-      return;
-    }
-    if (made.kind !== 'powers') throw new Error('a filterbank was handed voltages');
-    // Values without data are written when data follow: at the end of a stream none do.
-    const values = receivedOf(made, this.countPlanes);
-    if (values === 0) return;
-    if (this.nextValue < 0) {
-      this.history = history;
-      [this.firstValue, this.nextValue] = [made.firstValue, made.firstValue];
-      await this.begin(made.beams);
-    } else if (made.beams !== this.beams) {
-      await this.fill(made.beams.first / this.settings.product.spectraPerValue - this.nextValue);
-      await this.begin(made.beams);
-    }
-    await this.fill(made.firstValue - this.nextValue);
-    await this.put(this.rowsOf(made, values));
+  /** The path with a beam's number, if there were several at the start or this beam was added later. */
+  private pathOf(number: number): string {
+    const { path, product } = this.settings;
+    const atStart = product.targets.length;
+    if (number === 1 && atStart === 1) return path;
+    const { dir, name, ext } = parse(path);
+    const digits = String(atStart).length;
+    return join(dir, `${name}-${String(number).padStart(digits, '0')}${ext}`);
   }
 
-  /** From the next value on: continuing beams keep their files, others end, and new ones get new files. */
-  private async begin(beams: BeamSet): Promise<void> {
-    this.beams = beams;
-    const { targets } = beams;
-    if (!this.counts) {
-      const zenith = localCentre('zenith', { x: 0, y: 0, z: 1 });
-      this.counts = await createFilterbank(this.countsPath, {
-        ...this.headerOf(targets.at(0) ?? zenith, 1, Math.max(1, targets.length)),
-        sourceName: 'samples in each value',
-        bits: 32,
-        planes: this.countPlanes,
-      });
-      this.description = await openOutput(this.descriptionPath);
+  /** Begins, or continues, up to a value of these beams; values that never came are written without data. */
+  protected async reach(value: number, beams: BeamSet, history: readonly string[]): Promise<void> {
+    if (this.first < 0) {
+      this.history = history;
+      [this.first, this.next] = [value, value];
+      this.beams = beams;
+      await this.begin(beams.targets);
+    } else if (beams !== this.beams) {
+      await this.fill(beams.first / this.settings.product.spectraPerValue - this.next);
+      this.beams = beams;
+      await this.begin(beams.targets);
     }
+    await this.fill(value - this.next);
+  }
+
+  private async fill(values: number): Promise<void> {
+    for (let left = values; left > 0; left -= FILLED_AT_ONCE)
+      await this.putEmpty(Math.min(left, FILLED_AT_ONCE));
+  }
+
+  /** Continuing beams keep their files, others end, and new ones get new files. */
+  protected async renew(
+    targets: readonly PhaseCentre[],
+    create: (path: string, target: PhaseCentre, number: number) => Promise<File>,
+  ): Promise<void> {
     const stay = goingOn(this.open, targets);
     for (const one of this.open) if (!stay.includes(one)) await one.finish();
-    const bytes = 4 * this.channels * (this.planes * targets.length + this.countPlanes);
-    const enough = Math.max(16, Math.min(MEASURED_VALUES, Math.floor(MEASURED_BYTES / bytes)));
-    const { path, product } = this.settings;
-    const open: BeamFile[] = [];
+    const open: File[] = [];
     for (const [n, target] of targets.entries()) {
       const number = this.all.length + 1;
-      const header = this.headerOf(target, number, targets.length);
-      const from = { firstValue: this.nextValue, enough };
-      const place = beamPathOf(path, number, product.targets.length);
-      const one = stay[n] ?? new BeamFile(place, target, header, await createFilterbank(place, header), from);
+      const one = stay[n] ?? (await create(this.pathOf(number), target, number));
       if (!stay[n]) this.all.push(one);
       open.push(one);
     }
     this.open = open;
-    if (this.bits === 32) await this.describe();
   }
 
-  /** Writes this many values without data. */
-  private async fill(values: number): Promise<void> {
-    for (let left = values; left > 0; left -= FILLED_AT_ONCE) {
-      const some = Math.min(left, FILLED_AT_ONCE);
-      await this.put({
-        beams: this.open.map(() => new Float32Array(some * this.planes * this.channels)),
-        counts: new Float32Array(some * this.countPlanes * this.channels),
-        values: some,
-      });
-    }
+  protected async openDescription(): Promise<void> {
+    this.description ??= await openOutput(this.descriptionPath);
   }
 
-  /** Averages channels and orders them by falling frequency: [b][d][v][c] to [t][if][c] of each beam. */
-  private rowsOf({ powers, counts, values: made, beams }: BeamPowers, values: number): AllRows {
-    const { averageChannels: each, stepHz } = this.settings;
-    const { channels, planes, countPlanes } = this;
-    const turned = (
-      from: Float64Array,
-      many: number,
-      at: (plane: number) => number,
-      factor: number,
-    ): Float32Array => {
-      const to = new Float32Array(values * many * channels);
-      for (let plane = 0; plane < many; plane++)
-        for (let v = 0; v < values; v++) {
-          const row = (at(plane) * made + v) * channels * each;
-          for (let c = 0; c < channels; c++) {
-            let sum = 0;
-            for (let n = 0; n < each; n++) sum += from[row + c * each + n];
-            to[(v * many + plane) * channels + (stepHz > 0 ? channels - 1 - c : c)] = sum * factor;
-          }
-        }
-      return to;
-    };
-    return {
-      beams: beams.targets.map((_, b) => turned(powers, planes, (d) => b * planes + d, 1 / each)),
-      counts: turned(counts, countPlanes, (plane) => plane, 1),
-      values,
-    };
-  }
-
-  private async put(rows: AllRows): Promise<void> {
-    this.nextValue += rows.values;
-    this.written += rows.values;
-    for (const count of rows.counts) this.added += count;
-    const { product, averageChannels, polarisations } = this.settings;
+  protected async put(
+    rows: readonly Rows[],
+    counts: Float32Array | Uint16Array,
+    values: number,
+  ): Promise<void> {
+    const { product, channels, averageChannels, polarisations } = this.settings;
+    this.next += values;
+    for (const count of counts) this.added += count;
     this.possible +=
-      rows.values *
+      values *
       product.spectraPerValue *
       (product.telescope.stations.length * polarisations) *
-      (this.channels * averageChannels);
-    const counts = this.countsOfValues(rows);
+      (channels * averageChannels);
     let isMeasured = false;
-    for (const [b, values] of rows.beams.entries())
-      isMeasured = (await this.open[b].put({ values, counts })) || isMeasured;
-    await this.counts?.append(rows.counts);
+    for (const [b, one] of this.open.entries()) isMeasured = (await one.put(rows[b])) || isMeasured;
+    await this.counts?.append(counts);
     if (isMeasured) await this.describe();
   }
 
-  /** [t][if][c] of counts, for each plane of values. */
-  private countsOfValues({ counts, values }: AllRows): Float32Array {
-    const { planes, countPlanes, channels } = this;
-    if (planes === countPlanes) return counts;
-    const all = new Float32Array(values * planes * channels);
-    for (let t = 0; t < values; t++)
-      for (let plane = 0; plane < planes; plane++)
-        all.set(counts.subarray(t * channels, (t + 1) * channels), (t * planes + plane) * channels);
-    return all;
-  }
-
-  private startOf(value: number): Instant {
+  protected startOf(value: number): Instant {
     const { product, grid } = this.settings;
     return addSamples(grid.start, value * product.spectraPerValue, grid.spectrumRateHz);
   }
 
-  /** For a beam that begins with the next value. */
-  private headerOf(target: PhaseCentre, beam: number, beams: number): FilterbankHeader {
-    const { product, grid, firstHz, stepHz, recordingName, bits, channels } = this.settings;
-    const { telescope, spectraPerValue, sum } = product;
-    const start = this.startOf(this.nextValue);
-    const pointingAt = (moment: Instant) => {
-      const frame = skyFrame(telescope.site, moment);
-      const direction = target.directionEnu(frame);
-      return {
-        position: target.position(frame),
-        azimuthDeg: azimuthDeg(direction),
-        zenithAngleDeg: 90 - altitudeDeg(direction),
-      };
-    };
-    const isFalling = stepHz < 0;
+  /** Readers want the highest frequency first. */
+  protected fallingBand(): Pick<FilterbankHeader, 'firstChannelHz' | 'channelStepHz'> {
+    const { firstHz, stepHz, channels } = this.settings;
     return {
-      sourceName: sum === 'incoherent' ? 'incoherent sum' : target.name,
-      rawDataFile: recordingName,
-      // Readers want the highest frequency first.
-      firstChannelHz: isFalling ? firstHz : firstHz + (channels - 1) * stepHz,
+      firstChannelHz: stepHz < 0 ? firstHz : firstHz + (channels - 1) * stepHz,
       channelStepHz: -Math.abs(stepHz),
-      channels,
-      bits,
-      start,
-      planes: this.planes,
-      valueS: spectraPerValue / grid.spectrumRateHz,
-      ...pointingAt(start),
-      pointingAt,
-      telescope,
-      beam,
-      beams,
     };
   }
-  /** Properties for which a filterbank header has no keywords. */
-  private async describe(): Promise<void> {
-    const { product, averageChannels, grid, phaseLoss } = this.settings;
-    const { telescope, detection, sum, weights, spectraPerValue, nulls = [], taper } = product;
+
+  /** For a description: the file and its beam, the efficiency of its weights, and the depth of its nulls. */
+  protected qualityOf(name: string): object {
+    const { qualityOf, product } = this.settings;
+    const quality = qualityOf(name);
+    if (!quality) return {};
+    const { efficiency, depth } = quality;
+    return { efficiency, ...(product.nulls?.length !== 0 && { nullDepthDb: 10 * Math.log10(depth) }) };
+  }
+
+  protected samplesFacts(holds: string): object {
+    return { file: basename(this.countsPath), holds };
+  }
+
+  /** Properties for which a header has no keywords. */
+  protected async describe(): Promise<void> {
     const text = JSON.stringify(
-      {
-        product: 'beams',
-        telescope: telescope.name,
-        // All digits: a header's date is accurate to 0.7 µs.
-        start: formatInstant(this.startOf(this.firstValue), 9),
-        time: 'UTC at the telescope; a value begins there and lasts for valueS',
-        valueS: spectraPerValue / grid.spectrumRateHz,
-        averaged: { spectra: spectraPerValue, channels: averageChannels },
-        sum,
-        detection,
-        weights: weights === 'ci8' ? 8 : 'float',
-        phaseLoss,
-        ...(nulls.length > 0 && { nulls: nulls.map(({ name }) => name) }),
-        taper: taper && Array.from(taper),
-        values:
-          'mean over spectra and channels of |sum of calibrated stations|²; samples that are missing or flagged add nothing',
-        stored:
-          this.bits === 32
-            ? 'floats'
-            : 'halfToEven(value × scale + offset) of each plane and channel; 0: nothing received',
-        samples: {
-          file: basename(this.countsPath),
-          holds: 'how many samples of inputs, spectra and channels are in each value',
-        },
-        beams: this.all.map(({ path, target, header, levels, firstValue, written }) => {
-          const { position, azimuthDeg: az, zenithAngleDeg: za, beam } = header;
-          const isWhole = firstValue === this.firstValue && this.open.some((one) => one.path === path);
-          return {
-            file: basename(path),
-            name: target.name,
-            beam,
-            tracked: target.kind !== 'local',
-            position,
-            azimuthDeg: az,
-            zenithAngleDeg: za,
-            ...qualityWords(this.settings, target.name),
-            // Added or stopped during the run.
-            ...(!isWhole && { start: formatInstant(this.startOf(firstValue), 9), values: written }),
-            ...(levels && { scale: Array.from(levels.scale), offset: Array.from(levels.offset) }),
-          };
-        }),
-        totals: this.totals,
-        history: this.history,
-      },
+      { ...this.facts(), totals: this.totals, history: this.history },
       undefined,
       1,
     );
-    const bytes = new TextEncoder().encode(`${text}\n`);
     await this.description?.resize(0);
-    await this.description?.write(bytes);
+    await this.description?.write(new TextEncoder().encode(`${text}\n`));
     this.description?.worthKeeping();
   }
 
   async finish(): Promise<void> {
-    if (this.nextValue < 0)
-      refuse(
-        this.settings.path,
-        'no value was made: the data are shorter',
-        'give longer data, or a shorter products.beams.every',
-      );
+    if (this.first < 0) refuse(this.settings.path, ...this.words.empty);
     for (const one of this.open) await one.measure();
     await this.describe();
     for (const one of this.open) await one.finish();
@@ -461,9 +301,9 @@ export class BeamFiles {
 
   async keep(): Promise<string> {
     const { path } = this.settings;
-    if (this.nextValue < 0) return `${path}: no value was finished, and nothing was written`;
+    if (this.first < 0) return `${path}: ${this.words.nothing}, and nothing was written`;
     await this.finish();
-    return `${path} is whole and holds the ${this.written} values that were finished`;
+    return `${path} is whole and holds the ${this.totals.values} ${this.words.unit} that were finished`;
   }
 
   async abandon(): Promise<void> {
@@ -471,26 +311,4 @@ export class BeamFiles {
     await this.counts?.abandon();
     await this.description?.abandon();
   }
-}
-
-/** The number of values up to the last one with a sample. */
-function receivedOf({ counts, values }: BeamPowers, planes: number): number {
-  const row = counts.length / planes / values;
-  const isEmpty = (v: number): boolean =>
-    Array.from({ length: planes }, (_, plane) => (plane * values + v) * row).every((from) =>
-      counts.subarray(from, from + row).every((count) => count === 0),
-    );
-  let received = values;
-  while (received > 0 && isEmpty(received - 1)) received--;
-  return received;
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

@@ -24,7 +24,8 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
 import { handingOver, type Observed, type PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
-import { BeamFiles, type BeamFileSettings, type BeamTotals } from './beams-files.js';
+import type { BeamFileSettings, BeamTotals } from './beams-files.js';
+import { PowerFiles } from './beams-powers.js';
 import { VoltageFiles } from './beams-voltages.js';
 import { gridAround, parseTarget } from './beams-targets.js';
 
@@ -121,7 +122,7 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
   };
   const isVoltages = detection === 'none';
   const files =
-    path === undefined ? undefined : isVoltages ? new VoltageFiles(settings) : new BeamFiles(settings);
+    path === undefined ? undefined : isVoltages ? new VoltageFiles(settings) : new PowerFiles(settings);
   const { channels, bits } = settings;
   const [planes, countBits] = isVoltages
     ? [2 * spectra.polarisations, 16 * spectra.polarisations]
