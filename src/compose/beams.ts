@@ -40,6 +40,7 @@ import {
   type IntegrationClock,
   type TimedSpectra,
   chain,
+  keepsNothing,
   type Emit,
   type Stage,
 } from '../stages/index.js';
@@ -392,8 +393,7 @@ export const prepareBeams = (
           addBeamCounts({ ...shape, planes: polarisations }, used, block, bins, counts);
           await emit({ kind: 'voltages', beams, index, samples, voltages, scales, counts });
         },
-        flush: () => Promise.resolve(),
-        account: () => ({}),
+        ...keepsNothing,
         close: () => closers.close(),
       };
     }

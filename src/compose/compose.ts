@@ -6,7 +6,7 @@
 import type { Backend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { Integration } from '../core/blocks.js';
-import { closeAll, nothingToClose, preparing, type Closable } from '../core/closing.js';
+import { preparing, type Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
@@ -24,7 +24,9 @@ import {
   type ChannelRange,
   type TimedSpectra,
   addAccounts,
+  both,
   chain,
+  changing,
   passing,
   type Account,
   type Emit,
@@ -93,7 +95,7 @@ interface Composition extends Closable {
 }
 
 /** One backend does all of it; several share the channels of the correlation. */
-export function compose(observing: Observing, machine: readonly Backend[]): Promise<Composition> {
+function compose(observing: Observing, machine: readonly Backend[]): Promise<Composition> {
   const { products } = observing;
   const [backend] = machine;
   if (products.length === 0) refuse('products', 'no product is asked for', 'name a product');
@@ -224,20 +226,13 @@ const correlatedOnCard = (
       }
       const first = isSummed
         ? await prepareCardSum(product.clock, grid, correlate.plan, backend)
-        : readFromCard;
+        : changing<CardIntegration, Integration>(onHost);
       // Integrations are copied from a card once for all products.
       const shared = !isSummed && wanted.length > 1;
       stages.push(closers.keep(chain(first, prepareFinish(finish, { shared }), product.stage)));
     }
     return chain(correlate, flaggedAt(observing, tee(stages)));
   });
-
-const readFromCard: Stage<CardIntegration, Integration> = {
-  push: async (item, emit) => emit(await onHost(item)),
-  flush: () => Promise.resolve(),
-  account: () => ({}),
-  close: nothingToClose,
-};
 
 /** Each card makes all spectra, and correlates its own channels: joined, the integrations are those of one card. */
 function onCards(
@@ -269,7 +264,9 @@ function onCards(
       ),
     );
     const shares = await closers.keepAll(
-      machine.map((backend, k) => shareOf(observing, backend, cuts, rangeOf(ranges[k]), joint.emit(k))),
+      machine.map((backend, k) =>
+        composeShare(observing, backend, rangeOf(ranges[k]), { sums: { cuts, emit: joint.emit(k) } }),
+      ),
     );
     return {
       run: async (options = {}) => {
@@ -323,15 +320,6 @@ export function composeShare(
   });
 }
 
-/** The correlation of a range, unfinished. */
-export const shareOf = (
-  observing: Pick<Observing, 'front' | 'flaggedInputs'>,
-  backend: Backend,
-  cuts: IntegrationClock,
-  range: SpectraRange,
-  emit: Emit<Integration>,
-): Promise<Composition> => composeShare(observing, backend, range, { sums: { cuts, emit } });
-
 /** Spectra with more cuts than this product needs. */
 const recut = <Out>(
   stage: Stage<TimedSpectra, Out>,
@@ -346,18 +334,7 @@ const recut = <Out>(
       };
 
 /** All stages receive everything, in their order. */
-function tee<In>(stages: readonly Stage<In, unknown>[]): Stage<In, unknown> {
-  if (stages.length === 1) return stages[0];
-  return {
-    push: async (item, emit) => {
-      for (const stage of stages) await stage.push(item, emit);
-    },
-    flush: async (emit) => {
-      for (const stage of stages) await stage.flush(emit);
-    },
-    account: () => stages.map((stage) => stage.account()).reduce(addAccounts, {}),
-    close: closeAll(...stages),
-  };
-}
+const tee = <In>(stages: readonly Stage<In, unknown>[]): Stage<In, unknown> =>
+  stages.reduce((first, second) => both(first, second));
 
 const nothing = (): Promise<void> => Promise.resolve();

@@ -22,6 +22,8 @@ import {
   type DirectSkyImage,
   type TimedSpectra,
   chain,
+  changing,
+  keepsNothing,
   type Stage,
   trackedGains,
 } from '../stages/index.js';
@@ -64,15 +66,11 @@ export function prepareDirectProduct(
 }
 
 /** Images divided by the requantisation gain, in their own memory. */
-const inNominalUnit = (gainRatio: number): Stage<DirectSkyImage, DirectSkyImage> => ({
-  push: (sky, emit) => {
+const inNominalUnit = (gainRatio: number): Stage<DirectSkyImage, DirectSkyImage> =>
+  changing((sky) => {
     brightnessAtNominalGain(sky.image, { gainRatio });
-    return emit(sky);
-  },
-  flush: () => Promise.resolve(),
-  account: () => ({}),
-  close: nothingToClose,
-});
+    return sky;
+  });
 
 /** What inputs are divided by: their gains, equaliser gains, and the phase of tracking at an image's middle. */
 export function directGains(
@@ -176,8 +174,7 @@ export function prepareWholeStations(
       await own.write(spectra, block.samples, gaps);
       return emit({ ...timed, block: own, stays: 0 });
     },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
+    ...keepsNothing,
     close: () => own?.close() ?? nothingToClose(),
   };
 }

@@ -5,7 +5,6 @@
 import { outputRail } from '../channelise/index.js';
 import { visibilitiesCBPP, type SpectraType } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
-import { nothingToClose } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
@@ -17,6 +16,7 @@ import {
   prepareFlagRules,
   type FlagRulesSettings,
   chain,
+  changing,
   passing,
   type Stage,
   prepareUnphase,
@@ -69,7 +69,7 @@ export function prepareFinish(
   };
   // Sums are in memory of their own.
   if (sumTo) then(prepareSum(sumTo, spectra.grid, hostAdder()));
-  else if (shared && changes(finishing)) then(changed(copied));
+  else if (shared && changes(finishing)) then(changing(copied));
   if (vanVleck) {
     const { realChannels } = spectra;
     then(prepareVanVleck({ ...vanVleck, rail: railOf(spectra.type), realChannels }));
@@ -78,10 +78,10 @@ export function prepareFinish(
     const { delayModel, tickRateHz } = delays;
     then(prepareUnphase({ delayModel, tickRateHz, start, frequenciesHz: spectra.frequenciesHz }));
   }
-  if (look) then(changed((one) => (look(one), one)));
+  if (look) then(changing((one) => (look(one), one)));
   if (values === 'means')
     then(
-      changed((one) =>
+      changing((one) =>
         gain.levels
           ? undoEqualiser(one, gain.levels)
           : atNominalGain(one, { gainRatio: gain.gainRatio ?? 1 }),
@@ -90,16 +90,6 @@ export function prepareFinish(
   if (flags && (flags.rules.length > 0 || flags.channels)) then(prepareFlagRules(flags));
   return stage;
 }
-
-/** One integration made of another. */
-export const changed = (
-  change: (integration: Integration) => Integration,
-): Stage<Integration, Integration> => ({
-  push: (integration, emit) => emit(change(integration)),
-  flush: () => Promise.resolve(),
-  account: () => ({}),
-  close: nothingToClose,
-});
 
 const copied = (one: Integration): Integration => {
   const { channels, stations, polarisations } = one;

@@ -11,7 +11,7 @@ import type { CanonicalSpectra, SpectraShape, VoltageBlock } from '../core/block
 import { preparing, type Closable, type Closers } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, type Instant } from '../core/instant.js';
-import type { KnownLength, Source, SpectraSource, VoltageSource } from '../core/sources.js';
+import type { KnownLength, SampleRange, Source, SpectraSource, VoltageSource } from '../core/sources.js';
 import type { LiveSpectraSource } from '../receive/index.js';
 import { cannotTurn, shapeOf } from '../receive/on-card.js';
 import {
@@ -33,7 +33,6 @@ import {
   gatherSpectra,
   gatherVoltages,
   splitSpectra,
-  type SpectraSpan,
   flaggedBlockOf,
   powersFor,
   prepareKurtosis,
@@ -348,9 +347,9 @@ async function cellFront(
 
 interface Spans {
   /** The spectra of the range. */
-  readonly own: SpectraSpan;
+  readonly own: SampleRange;
   /** Those and their neighbours in whole blocks of the flagger, and whole runs of tracking. */
-  readonly used: SpectraSpan;
+  readonly used: SampleRange;
 }
 
 function spansOf(front: Front, range: SpectraRange, blocks: readonly number[]): Spans {

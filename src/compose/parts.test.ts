@@ -16,7 +16,7 @@ import {
   type Emit,
 } from '../stages/index.js';
 import { correlateSpectra, correlateVoltages } from './correlate.js';
-import { composeShare, shareOf } from './compose.js';
+import { composeShare } from './compose.js';
 import { spectraOfFront, spectraOfSource } from './front.js';
 import type { SpectraRange } from './range.js';
 import { timeRangesOf } from './image.js';
@@ -87,13 +87,10 @@ async function correlatePart(
   emit: Emit<Integration>,
 ) {
   const clock = clockOf({ integrationS }, source, channels);
-  const share = await shareOf(
-    { front: { source, channels, flaggedInputs }, flaggedInputs },
-    backend,
-    clock,
-    range,
-    emit,
-  );
+  const front = { source, channels, flaggedInputs };
+  const share = await composeShare({ front, flaggedInputs }, backend, range, {
+    sums: { cuts: clock, emit },
+  });
   return share.run();
 }
 

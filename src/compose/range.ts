@@ -17,7 +17,7 @@ import {
   sliceSpectra,
   type IntegrationClock,
   gapsWithin,
-  type SpectraSpan,
+  movedGaps,
   type TimedSpectra,
   type Emit,
   type Stage,
@@ -72,7 +72,7 @@ export function voltagesOfRange(
   source: KnownLength,
   plan: ChannelisePlan,
   { firstSpectrum, endSpectrum }: SpectraRange,
-  used: SpectraSpan = { first: firstSpectrum, end: endSpectrum },
+  used: SampleRange = { first: firstSpectrum, end: endSpectrum },
 ): RangeOfVoltages {
   const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const before = most > 0 ? Math.ceil((2 * most) / perSpectrum) + 1 : 0;
@@ -105,7 +105,7 @@ export const widened = (
   { firstSpectrum, endSpectrum }: SpectraRange,
   blockSpectra: number,
   spectra: number,
-): SpectraSpan => ({
+): SampleRange => ({
   first: Math.floor(firstSpectrum / blockSpectra) * blockSpectra,
   end: Math.min(spectra, Math.ceil(endSpectrum / blockSpectra) * blockSpectra),
 });
@@ -115,7 +115,7 @@ export const widened = (
  * which the block begins: the neighbour makes the same block.
  */
 export function keptFrom<In>(
-  { used, own }: { readonly used: SpectraSpan; readonly own: SpectraSpan },
+  { used, own }: { readonly used: SampleRange; readonly own: SampleRange },
   stage: Stage<In, TimedSpectra>,
 ): Stage<In, TimedSpectra> {
   let [before, dropped] = [0, 0];
@@ -153,7 +153,7 @@ export async function* voltagesWithin(
   for await (const block of source.blocks(blockSamples, { first: read.first, end: until })) {
     const at = placeOf(start, block, sampleRateHz);
     const mine = cut(own, at, block.samples);
-    if (mine) counted.missingSamples += samplesIn(sliceGaps(block.gaps, mine));
+    if (mine) counted.missingSamples += samplesIn(movedGaps(block.gaps, mine, 0));
     const some = cut(read, at, block.samples);
     if (some) yield sliceBlock(block, some, sampleRateHz);
     else block.release?.();
@@ -167,7 +167,7 @@ export async function* spectraWithin(
   blockSpectra: number,
   range: SpectraRange,
   counted: Counted,
-  own: SpectraSpan = { first: range.firstSpectrum, end: range.endSpectrum },
+  own: SampleRange = { first: range.firstSpectrum, end: range.endSpectrum },
 ): AsyncGenerator<CanonicalSpectra> {
   const { start, spectrumRateHz, type, inputs } = source;
   const channels = { first: range.firstChannel, end: range.endChannel };
@@ -188,7 +188,7 @@ export async function* spectraWithin(
       const gaps = gapsWithin(part.gaps, channels);
       const from = at + some.first;
       const mine = cut(own, from, part.samples);
-      if (mine) counted.missingSamples += channelSamplesIn(sliceGaps(gaps, mine));
+      if (mine) counted.missingSamples += channelSamplesIn(movedGaps(gaps, mine, 0));
       yield { ...part, spectra, gaps };
     } else block.release?.();
     if (at + block.samples >= wanted.end) return;
@@ -200,13 +200,3 @@ function cut({ first, end }: SampleRange, at: number, samples: number): SampleRa
   const range = { first: Math.max(first - at, 0), end: Math.min(end - at, samples) };
   return range.end > range.first ? range : undefined;
 }
-
-const sliceGaps = <Gap extends { readonly firstSample: number; readonly endSample: number }>(
-  gaps: readonly Gap[],
-  { first, end }: SampleRange,
-): Gap[] =>
-  gaps.flatMap((gap) => {
-    const firstSample = Math.max(gap.firstSample, first);
-    const endSample = Math.min(gap.endSample, end);
-    return endSample > firstSample ? [{ ...gap, firstSample, endSample }] : [];
-  });

@@ -22,7 +22,7 @@ import {
 } from '../stages/index.js';
 import { spectraInMemory, voltagesInMemory } from '../stages/testing.js';
 import { timeRangesOf } from './image.js';
-import { observe, shareOf, type FromIntegrations } from './compose.js';
+import { composeShare, observe, type FromIntegrations } from './compose.js';
 import { spectraOfFront, spectraOfSource, type Front } from './front.js';
 
 const [INPUTS, CHANNELS, WINDOW] = [4, 4, 32];
@@ -171,14 +171,15 @@ async function inRanges(front: Front, backend: Backend, times: readonly number[]
       };
       const parts = timeRangesOf(A, range.firstSpectrum, range.endSpectrum);
       let at = 0;
-      const share = await shareOf({ front }, backend, A, range, (one) => {
+      const emit = (one: Integration): Promise<void> => {
         const { first } = parts[at++];
         const n = ends.findIndex((one) => first >= one.first && first < one.end);
         const [values, counts] = numbersOf(one);
         values.forEach((value, k) => (sums[n][0][range.firstChannel * 24 + k] += value));
         counts.forEach((value, k) => (sums[n][1][range.firstChannel * 12 + k] += value));
         return Promise.resolve();
-      });
+      };
+      const share = await composeShare({ front }, backend, range, { sums: { cuts: A, emit } });
       await share.run();
       assert.equal(at, parts.length);
     }
@@ -190,10 +191,11 @@ async function raw(front: Front, backend: Backend, clock: IntegrationClock): Pro
   const made: Integration[] = [];
   const [endSpectrum, endChannel] = [spectraOfSource(front), spectraOfFront(front).channels];
   const range = { firstSpectrum: 0, endSpectrum, firstChannel: 0, endChannel };
-  const share = await shareOf({ front }, backend, clock, range, (one) => {
+  const emit = (one: Integration): Promise<void> => {
     made.push(copied(one));
     return Promise.resolve();
-  });
+  };
+  const share = await composeShare({ front }, backend, range, { sums: { cuts: clock, emit } });
   await share.run();
   return made;
 }

@@ -23,7 +23,7 @@ const grid = withForm(
   { words: 'columns × rows, like 5x3' },
 );
 
-export const detectionNames = ['I', 'XX,YY', 'IQUV', 'none'] as const;
+const detectionNames = ['I', 'XX,YY', 'IQUV', 'none'] as const;
 
 export const beams = z.strictObject({
   beams: requiredField(productPath, {

@@ -10,6 +10,7 @@ import { kindsOf, powersOf, powersOfPairs, type Gathering, type ImagePowers } fr
 import { beamOfTelescope } from '../sky/beams/registry.js';
 import type { SkyPosition, TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { alongAxes } from './geometry.js';
 import { withoutLeakage } from './gains/apply-visibilities.js';
 import type { Calibrated, SkyImage } from './sky-image.js';
 
@@ -207,9 +208,3 @@ function ofPairs(
     return weights.map((own) => meanPowers([{ ...look, frequencyHz, weights: own }], beams));
   };
 }
-
-const alongAxes = ({ l, m, n }: TangentAxes, a: number, b: number, c: number): Vector3 => ({
-  x: a * l.x + b * m.x + c * n.x,
-  y: a * l.y + b * m.y + c * n.y,
-  z: a * l.z + b * m.z + c * n.z,
-});

@@ -35,11 +35,11 @@ import { skyFrame, type SkyFrame, type SkyPosition, type TangentAxes } from '../
 import { axesTowards, normalisedRows, spreadDeg, telescopeJones, throughFeed } from '../sky/feeds.js';
 import type { GaussianShape, Source } from '../sky/source.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { frameAtMiddle, stationPositions } from './geometry.js';
+import { frameAtMiddle, longestBaselineM, stationPositions } from './geometry.js';
 import { diffuseModel, diffuseVisibilities, type DiffuseModel } from './diffuse-model.js';
-import type { Stage } from './stage.js';
+import { keepsNothing, type Stage } from './stage.js';
 
-export type Feeds = 'linear' | 'circular';
+type Feeds = 'linear' | 'circular';
 
 export interface CalibrateSettings {
   readonly backend: Backend;
@@ -315,14 +315,6 @@ function onTheirWays(
   });
 }
 
-function longestBaselineM(stationsM: readonly Vector3[]): number {
-  let longest = 0;
-  for (const [i, a] of stationsM.entries())
-    for (const b of stationsM.slice(0, i))
-      longest = Math.max(longest, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
-  return longest;
-}
-
 /** The stage from integrations to gains by a model of the sky. */
 export async function prepareCalibrate(
   settings: CalibrateSettings,
@@ -372,8 +364,7 @@ export async function prepareCalibrate(
       const modelled = { sources: up, diffuse: diffuseI };
       await emit({ integration, calibration, plan, ...modelled, ...judging });
     },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
+    ...keepsNothing,
     close: () => solve.close(),
   };
 }

@@ -2,9 +2,8 @@
  * The fraction of a source's amplitude that the longest baseline keeps while the sky rotates over it untracked: in a
  * channel, across which the phase changes with the delay, and in an integration, during which the fringe rotates.
  */
-import { EARTH_SPIN_RAD_PER_S, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { EARTH_SPIN_RAD_PER_S, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { cross, dot, type Vector3 } from '../core/vector.js';
-import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 export interface Coherence {

@@ -4,8 +4,8 @@ import type { VisibilitiesCBPP } from '../core/axes.js';
 import type { Integration, SpectraShape } from '../core/blocks.js';
 import { planCorrelation, prepareCorrelator, type CorrelatePlan } from '../correlate/index.js';
 import type { SpectrumGrid } from './clock.js';
-import { TimeRanges, type TimedSpectra } from './spectra.js';
-import { emptyAccount, type Emit, type Stage } from './stage.js';
+import { overRanges, type TimedSpectra } from './spectra.js';
+import { emptyAccount, type Stage } from './stage.js';
 
 export interface CorrelateSettings {
   readonly backend: Backend;
@@ -22,45 +22,31 @@ export async function prepareCorrelate(
   const { backend, polarisations, grid, flaggedInputs } = settings;
   const { type, channels, inputs } = settings.spectra;
   const correlator = await prepareCorrelator(
-    planCorrelation({
-      stations: inputs / polarisations,
-      polarisations,
-      channels,
-      type,
-      ...(flaggedInputs === undefined ? {} : { flaggedInputs }),
-    }),
+    planCorrelation({ stations: inputs / polarisations, polarisations, channels, type, flaggedInputs }),
     backend,
   );
   const { plan } = correlator;
   const account = emptyAccount();
-  let emit: Emit<Integration> = () => Promise.resolve();
-  const ranges = new TimeRanges(async ({ firstIndex, start }, endIndex) => {
-    const { visibilities, counts, productCounts } = await correlator.finish();
-    if (type === 'cf32') makePowersReal(visibilities, plan);
-    account.integrations++;
-    await emit({
-      start,
-      durationS: (endIndex - firstIndex) / grid.spectrumRateHz,
-      channels,
-      stations: plan.stations,
-      polarisations,
-      visibilities,
-      counts,
-      ...(productCounts && { productCounts }),
-      flaggedInputs: plan.flaggedInputs,
-    });
-  });
   return {
-    push: async (spectra, to) => {
-      emit = to;
-      await ranges.begin(spectra);
-      await correlator.accumulate(spectra.block);
-      await ranges.done(spectra);
-    },
-    flush: (to) => {
-      emit = to;
-      return ranges.flush();
-    },
+    ...overRanges({
+      add: ({ block }) => correlator.accumulate(block),
+      finish: async ({ firstIndex, start }, endIndex) => {
+        const { visibilities, counts, productCounts } = await correlator.finish();
+        if (type === 'cf32') makePowersReal(visibilities, plan);
+        account.integrations++;
+        return {
+          start,
+          durationS: (endIndex - firstIndex) / grid.spectrumRateHz,
+          channels,
+          stations: plan.stations,
+          polarisations,
+          visibilities,
+          counts,
+          ...(productCounts && { productCounts }),
+          flaggedInputs: plan.flaggedInputs,
+        };
+      },
+    }),
     account: () => account,
     close: () => correlator.close(),
   };

@@ -15,8 +15,8 @@ import { blankDiscs } from './blank-discs.js';
 import { prepareCardDirectImager } from './card/images.js';
 import type { SpectrumGrid } from './clock.js';
 import { PlannedImager, type ImagerStore, type PlannedFor } from './planned-imager.js';
-import { TimeRanges, type TimeRange, type TimedSpectra } from './spectra.js';
-import { emptyAccount, type Emit, type Stage } from './stage.js';
+import { overRanges, type TimeRange, type TimedSpectra } from './spectra.js';
+import { emptyAccount, type Stage } from './stage.js';
 
 export interface DirectImageSettings {
   readonly backend: Backend;
@@ -65,58 +65,50 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
       return imager;
     },
   });
-  /** The sky at the middle of the time range: where its geometry is right on average. */
-  type Begun = Pick<TimeRange, 'firstIndex' | 'cutAt' | 'start'>;
-  const middleOf = ({ firstIndex, cutAt, start }: Begun): Instant => {
+  const middleOf = ({ firstIndex, cutAt, start }: TimeRange): Instant => {
     const spectra = cutAt - firstIndex;
     const durationS = spectra < Infinity ? spectra / grid.spectrumRateHz : lastsS;
     return addSeconds(start, durationS / 2);
   };
-  const frameOf = (begun: Begun): SkyFrame => skyFrame(telescope.site, middleOf(begun));
+  /** The sky at the middle of the time range: where its geometry is right on average. */
+  const frameOf = (range: TimeRange): SkyFrame => skyFrame(telescope.site, middleOf(range));
   const account = emptyAccount();
   let into: DirectImage | undefined;
-  let emit: Emit<DirectSkyImage> = () => Promise.resolve();
   let frame: SkyFrame | undefined;
-  const ranges = new TimeRanges(async (range, endIndex) => {
-    const sky = frame ?? frameOf(range);
-    frame = undefined;
-    const { plan, imager } = await planned.at(sky);
-    const made = await imager.finish(into);
-    if ('counts' in made) into = made;
-    refuseEmpty(
-      made.image,
-      settings.autos === 'leave-out'
-        ? 'no two stations have samples in common and gains'
-        : 'every input is missing or without gains',
-      'calibrate some of them',
-    );
-    account.images++;
-    const { start, firstIndex } = range;
-    const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
-    const { image, samples, weights } = made;
-    const one = { image, samples, weights, plan, frame: sky, start, durationS };
-    blankDiscs(one, settings.image.blanked);
-    await emit(one);
-  });
   return {
-    push: async (spectra, to) => {
-      emit = to;
-      await ranges.begin(spectra);
-      const begun = { firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start };
-      const isFirst = frame === undefined;
-      frame ??= frameOf(begun);
-      const { imager } = await planned.at(frame);
-      if (gainsAt && isFirst) {
-        const { gains, solved } = gainsAt(middleOf(begun), begun.start);
-        imager.setGains(gains, solved);
-      }
-      await imager.accumulate(spectra.block);
-      await ranges.done(spectra);
-    },
-    flush: (to) => {
-      emit = to;
-      return ranges.flush();
-    },
+    ...overRanges({
+      add: async ({ block }, range) => {
+        const isFirst = frame === undefined;
+        frame ??= frameOf(range);
+        const { imager } = await planned.at(frame);
+        if (gainsAt && isFirst) {
+          const { gains, solved } = gainsAt(middleOf(range), range.start);
+          imager.setGains(gains, solved);
+        }
+        await imager.accumulate(block);
+      },
+      finish: async (range, endIndex) => {
+        const sky = frame ?? frameOf(range);
+        frame = undefined;
+        const { plan, imager } = await planned.at(sky);
+        const made = await imager.finish(into);
+        if ('counts' in made) into = made;
+        refuseEmpty(
+          made.image,
+          settings.autos === 'leave-out'
+            ? 'no two stations have samples in common and gains'
+            : 'every input is missing or without gains',
+          'calibrate some of them',
+        );
+        account.images++;
+        const { start, firstIndex } = range;
+        const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
+        const { image, samples, weights } = made;
+        const one = { image, samples, weights, plan, frame: sky, start, durationS };
+        blankDiscs(one, settings.image.blanked);
+        return one;
+      },
+    }),
     account: () => account,
     close: () => planned.close(),
   };

@@ -17,20 +17,13 @@ import {
 import type { CanonicalSpectra, SpectraBlock, SpectraShape, VoltageBlock } from '../core/blocks.js';
 import { Closers } from '../core/closing.js';
 import { addSamples, secondsBetween, type Instant } from '../core/instant.js';
-import type { VoltageSource } from '../core/sources.js';
-import { sliceBlock } from './slices.js';
-import { sliceSpectra } from './spectra-slices.js';
+import type { SampleRange, VoltageSource } from '../core/sources.js';
+import { movedGaps, sliceBlock, sliceSpectra } from './slices.js';
 import type { IntegrationClock } from './clock.js';
 import { blocksInTurn, type TimedSpectra } from './spectra.js';
-import type { Emit, Stage } from './stage.js';
+import { keepsNothing, type Emit, type Stage } from './stage.js';
 
 type Shape = Pick<SpectraShape, 'type' | 'channels' | 'inputs'>;
-
-/** Spectra from `first` up to `end`. */
-export interface SpectraSpan {
-  readonly first: number;
-  readonly end: number;
-}
 
 interface HeldVoltages {
   block: VoltageBlock;
@@ -91,9 +84,8 @@ export function gatherVoltages(
         if (held.filled === held.block.samples) await emitHeld(emit);
       }
     },
+    ...keepsNothing,
     flush: emitHeld,
-    account: () => ({}),
-    close: () => Promise.resolve(),
   };
 }
 
@@ -101,7 +93,7 @@ export function gatherVoltages(
 function appended(
   { block: into, filled }: HeldVoltages,
   from: VoltageBlock,
-  { first, end }: SpectraSpan,
+  { first, end }: SampleRange,
 ): VoltageBlock {
   const width = elementsPerVoltage(from.type);
   for (let a = 0; a < from.inputs; a++) {
@@ -113,20 +105,6 @@ function appended(
   }
   return { ...into, gaps: [...into.gaps, ...movedGaps(from.gaps, { first, end }, filled - first)] };
 }
-
-/** The gaps of some samples, with another origin. */
-export const movedGaps = <Gap extends { readonly firstSample: number; readonly endSample: number }>(
-  gaps: readonly Gap[],
-  { first, end }: SpectraSpan,
-  by: number,
-): Gap[] =>
-  gaps
-    .filter((gap) => gap.firstSample < end && gap.endSample > first)
-    .map((gap) => ({
-      ...gap,
-      firstSample: Math.max(gap.firstSample, first) + by,
-      endSample: Math.min(gap.endSample, end) + by,
-    }));
 
 interface HeldSpectra {
   readonly index: number;
@@ -219,7 +197,7 @@ export function splitSpectra(
   shape: SpectraShape,
   clock: IntegrationClock,
   startOf: (spectrum: number) => Instant,
-  span: SpectraSpan = { first: 0, end: Infinity },
+  span: SampleRange = { first: 0, end: Infinity },
 ): Stage<TimedSpectra, TimedSpectra> {
   const closers = new Closers();
   let own: SpectraBlock | undefined;
@@ -243,8 +221,7 @@ export function splitSpectra(
         at += part.samples;
       }
     },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
+    ...keepsNothing,
     close: () => closers.close(),
   };
 }

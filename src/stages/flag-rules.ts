@@ -1,10 +1,9 @@
 /** Flags by channel, time and pair of stations, and the channels that are kept. Flagged values keep their value and weight. */
 import type { Integration } from '../core/blocks.js';
-import { nothingToClose } from '../core/closing.js';
 import { flagCells, maskOf, type FlagRule } from './flags/rules.js';
 import { storedOf } from './stored.js';
 import { takeChannels } from './take-channels.js';
-import type { Stage } from './stage.js';
+import { changing, type Stage } from './stage.js';
 
 /** Values that had weight, and what the rules flagged of them. */
 export interface FlagTally {
@@ -21,25 +20,19 @@ export interface FlagRulesSettings {
   readonly tally?: FlagTally;
 }
 
-export function prepareFlagRules(settings: FlagRulesSettings): Stage<Integration, Integration> {
-  const through = flagging(settings);
-  return {
-    push: (one, emit) => emit(through(one)),
-    flush: () => Promise.resolve(),
-    account: () => ({}),
-    close: nothingToClose,
-  };
-}
-
-/** Applies both to one integration: chooses channels, and flags what the rules name. */
-function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integration) => Integration {
+/** Chooses channels, and flags what the rules name. */
+export function prepareFlagRules({
+  rules,
+  channels,
+  tally,
+}: FlagRulesSettings): Stage<Integration, Integration> {
   const own = channels
     ? rules.map((rule) => ({
         ...rule,
         ...(rule.channels && { channels: Uint8Array.from(channels, (c) => rule.channels?.[c] ?? 0) }),
       }))
     : rules;
-  return (one) => {
+  return changing((one) => {
     const part = channels ? takeChannels(one, channels) : one;
     if (rules.length === 0) return part;
     const mask = maskOf(own, part);
@@ -51,7 +44,7 @@ function flagging({ rules, channels, tally }: FlagRulesSettings): (one: Integrat
         if (mask?.[at] === 1) tally.ruled++;
       });
     return mask ? flagCells({ ...part, passThrough }, mask) : part;
-  };
+  });
 }
 
 /** For products of all channels at once, like an image: the other channels are flagged, not removed. */

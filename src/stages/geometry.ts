@@ -1,7 +1,7 @@
-/** Where a telescope points at a moment, in the form each module uses. */
+/** Where stations are and where a telescope points at a moment, in the form each module uses. */
 import { addSeconds, type Instant } from '../core/instant.js';
 import type { Vector3 } from '../core/vector.js';
-import { skyFrame, type SkyFrame } from '../sky/frame.js';
+import { skyFrame, type SkyFrame, type TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 export const stationPositions = (telescope: Telescope): Vector3[] =>
@@ -12,3 +12,18 @@ export const frameAtMiddle = (
   telescope: Telescope,
   range: { readonly start: Instant; readonly durationS: number },
 ): SkyFrame => skyFrame(telescope.site, addSeconds(range.start, range.durationS / 2));
+
+export function longestBaselineM(stationsM: readonly Vector3[]): number {
+  let longest = 0;
+  for (const [i, a] of stationsM.entries())
+    for (const b of stationsM.slice(0, i))
+      longest = Math.max(longest, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
+  return longest;
+}
+
+/** The direction whose cosines along the axes are these. */
+export const alongAxes = ({ l, m, n }: TangentAxes, a: number, b: number, c: number): Vector3 => ({
+  x: a * l.x + b * m.x + c * n.x,
+  y: a * l.y + b * m.y + c * n.y,
+  z: a * l.z + b * m.z + c * n.z,
+});

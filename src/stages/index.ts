@@ -52,7 +52,7 @@ export {
 export { type Finer, prepareFold, spectraBehind } from './fine/fold.js';
 export { type FineChannels, planFineChannels, streamsOf } from './fine/streams.js';
 export { widenedSource } from './fine/widened-source.js';
-export { type SpectraSpan, gatherSpectra, gatherVoltages, splitSpectra } from './flag-blocks.js';
+export { gatherSpectra, gatherVoltages, splitSpectra } from './flag-blocks.js';
 export { type FlagRulesSettings, type FlagTally, flagsOfAll, prepareFlagRules } from './flag-rules.js';
 export { type StoredFlags, readStoredFlags, rulesOfFile, writeFlagFile } from './flags/flag-file.js';
 export { type FlagAccount, type FlaggedFile, flagFile } from './flags/flagged-file.js';
@@ -95,12 +95,11 @@ export {
 } from './gains/outlier-channels.js';
 export { type OutlierInput, outliersByGain, outliersByPower } from './gains/outlier-inputs.js';
 export { toOneReference } from './gains/one-reference.js';
-export { outsideModel } from './gains/outside-model.js';
-export type { OutsideSource } from './gains/outside.js';
+export { type OutsideSource, outsideModel } from './gains/outside.js';
 export { type FittedDelay, type OverBand, fitDelays, oneGain } from './gains/over-band.js';
 export { gainsAtMoment } from './gains/over-time.js';
 export { type Misfit, SOME_LOST, shapedGains } from './gains/shaped.js';
-export { frameAtMiddle, stationPositions } from './geometry.js';
+export { frameAtMiddle, longestBaselineM, stationPositions } from './geometry.js';
 export { type ImageInput, type ImageStageSettings, type VisibilitySkyImage, prepareImage } from './image.js';
 export { joinChannels } from './join-channels.js';
 export {
@@ -170,9 +169,8 @@ export {
   planSkyGeometry,
   withCentre,
 } from './sky-image.js';
-export { sliceBlock } from './slices.js';
+export { movedGaps, sliceBlock, sliceSpectra } from './slices.js';
 export { type Smearing, smearingOf } from './smearing.js';
-export { sliceSpectra } from './spectra-slices.js';
 export type { TimedSpectra } from './spectra.js';
 export {
   type Account,
@@ -181,7 +179,9 @@ export {
   addAccounts,
   both,
   chain,
+  changing,
   emptyAccount,
+  keepsNothing,
   passing,
 } from './stage.js';
 export {

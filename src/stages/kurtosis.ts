@@ -30,12 +30,8 @@ export interface RequestedKurtosis extends Pick<
 
 type Spectra = Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & {
   readonly polarisations: 1 | 2;
-  /** Sampling of the voltages: real ones leave real numbers in channel 0. */
-  readonly sampling?: 'real' | 'complex';
-  /** The number of real channels, for channelised data. */
+  /** So many channels, from the first on, hold real numbers. */
   readonly realChannels?: number;
-  /** What a flagged input invalidates: itself only (default), or its station. */
-  readonly gapsCover?: GapsCover;
 };
 
 /** Most samples in a block that windows may ask for: a quarter of a gigabyte of 8-bit voltages. */
@@ -81,7 +77,7 @@ export const powersFor = (
 /** The flagger's plan for these spectra. */
 const planOf = (
   asked: RequestedKurtosis,
-  { type, channels, inputs, polarisations, sampling, realChannels, gapsCover }: Spectra,
+  { type, channels, inputs, polarisations, realChannels = 0 }: Spectra,
   flaggedInputs: Uint8Array | undefined,
 ): KurtosisPlan =>
   planKurtosis({
@@ -92,8 +88,7 @@ const planOf = (
     polarisations,
     flaggedInputs,
     spectraPerWindow: windowOf(asked, { channels, inputs }),
-    realChannels: realChannels ?? (sampling === 'real' ? 1 : 0),
-    takes: asked.takes ?? gapsCover,
+    realChannels,
   });
 
 interface FlaggingSettings {

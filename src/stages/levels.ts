@@ -53,7 +53,7 @@ export async function chooseLevel(
   if (outputType === 'cf32') return undefined;
   const { powers, silentSamples } = await firstPowers(source);
   const received = powers.filter((power) => power > 0);
-  const nominal = gainOf(source, withoutGain(settings));
+  const nominal = nominalGain(source, settings);
   if (received.length === 0) {
     const nothing = { inputRms: 0, outputRms: 0, weakestRms: 0, efficiency: 0, worstEfficiency: 0 };
     const follows = given === undefined ? 'nominal' : 'given';
@@ -68,7 +68,7 @@ export async function chooseLevel(
   }
   // The output rms of noise of rms 1 in each number with a gain of 1; a real sample has one number for two.
   const unit =
-    gainOf(source, withoutGain({ ...settings, outputType: 'cf32' })) *
+    nominalGain(source, { ...settings, outputType: 'cf32' }) *
     (isComplexVoltage(source.type) ? 1 : Math.SQRT2);
   const inputRms = Math.sqrt(median(received));
   const { gain, follows } =
@@ -107,14 +107,9 @@ function follow(
     : { gain: EIGHT_BIT.wanted * perLevel, follows: 'measured' };
 }
 
-function withoutGain(settings: ChannelSettings): ChannelSettings {
-  const others: { -readonly [Key in keyof ChannelSettings]: ChannelSettings[Key] } = { ...settings };
-  delete others.gain;
-  return others;
-}
-
-function gainOf(source: VoltageSource, settings: ChannelSettings): number {
-  const { gains } = planChannels(source, settings);
+/** One number for all inputs and channels: noise keeps its level in units of full scale. */
+export function nominalGain(source: VoltageSource, settings: ChannelSettings): number {
+  const { gains } = planChannels(source, { ...settings, gain: undefined, levels: undefined });
   if (typeof gains !== 'number') throw new Error('one gain was expected for all inputs');
   return gains;
 }

@@ -2,7 +2,7 @@
 import type { Integration } from '../core/blocks.js';
 import type { Instant } from '../core/instant.js';
 import { inputPower } from '../core/product-counts.js';
-import type { Stage } from './stage.js';
+import { changing, type Stage } from './stage.js';
 
 export interface InputPowers {
   readonly start: Instant;
@@ -20,19 +20,14 @@ export function preparePower(shape: {
   const { channels, stations, polarisations } = shape;
   const inputs = stations * polarisations;
   const powers = new Float64Array(channels * inputs);
-  return {
-    push: async (integration, emit) => {
-      const { flaggedInputs, start, durationS } = integration;
-      for (let c = 0; c < channels; c++) {
-        for (let a = 0; a < inputs; a++) {
-          const { sum, count } = inputPower(integration, c, a);
-          powers[c * inputs + a] = flaggedInputs[a] === 1 || count === 0 ? NaN : sum / count;
-        }
+  return changing((integration) => {
+    const { flaggedInputs, start, durationS } = integration;
+    for (let c = 0; c < channels; c++) {
+      for (let a = 0; a < inputs; a++) {
+        const { sum, count } = inputPower(integration, c, a);
+        powers[c * inputs + a] = flaggedInputs[a] === 1 || count === 0 ? NaN : sum / count;
       }
-      await emit({ start, durationS, powers });
-    },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
-    close: () => Promise.resolve(),
-  };
+    }
+    return { start, durationS, powers };
+  });
 }

@@ -4,7 +4,7 @@ import { elementsPerSpectra, spectraCAT } from '../core/axes.js';
 import type { SpectraShape } from '../core/blocks.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { TimedSpectra } from './spectra.js';
-import type { Stage } from './stage.js';
+import { changing, type Stage } from './stage.js';
 
 /** Channels from `first` up to `end`. */
 export interface ChannelRange {
@@ -29,7 +29,7 @@ export function prepareSelectChannels(
   const channels = range.end - range.first;
   const part = backend.allocateSpectra({ ...shape, channels });
   return {
-    push: async ({ block, index, start, cutAt }, emit) => {
+    ...changing(async ({ block, index, start, cutAt }: TimedSpectra) => {
       const row = shape.inputs * block.samples * elementsPerSpectra(shape.type);
       const all = await block.read();
       const some = all.subarray(range.first * row, range.end * row);
@@ -38,10 +38,8 @@ export function prepareSelectChannels(
         block.samples,
         gapsWithin(block.gaps, range),
       );
-      await emit({ block: part, index, start, cutAt });
-    },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
+      return { block: part, index, start, cutAt };
+    }),
     close: () => part.close(),
   };
 }

@@ -8,7 +8,7 @@ import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { stationPositions } from './geometry.js';
+import { longestBaselineM, stationPositions } from './geometry.js';
 
 /** No sum is longer, however small the array: the sky rotates by an eighth of a degree in this time. */
 const LONGEST_SUM_S = 30;
@@ -30,12 +30,7 @@ export interface ChosenIntegration {
 
 /** Visibilities are summed with their fringes running, so the sky's rotation meanwhile smears the sum. */
 export function longestSumS(telescope: Telescope, highestHz: number): number {
-  const positions = stationPositions(telescope);
-  let longestM = 0;
-  positions.forEach((x, i) => {
-    for (const y of positions.slice(0, i))
-      longestM = Math.max(longestM, Math.hypot(x.x - y.x, x.y - y.y, x.z - y.z));
-  });
+  const longestM = longestBaselineM(stationPositions(telescope));
   const fringeRad = SPEED_OF_LIGHT_M_PER_S / highestHz / longestM;
   return Math.min(LONGEST_SUM_S, (MOST_FRINGES * fringeRad) / EARTH_TURN_RAD_PER_S);
 }

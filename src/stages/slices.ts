@@ -1,16 +1,23 @@
-/** Cuts blocks of voltages, so that integrations end exactly where they should. */
-import { allocateVoltages, elementsPerVoltage, voltagesAT, type VoltagesAT } from '../core/axes.js';
-import type { VoltageBlock } from '../core/blocks.js';
+/** Cuts blocks of voltages and of spectra in time, so that integrations end exactly where they should. */
+import {
+  allocateVoltages,
+  elementsPerSpectra,
+  elementsPerVoltage,
+  spectraCAT,
+  voltagesAT,
+  type VoltagesAT,
+} from '../core/axes.js';
+import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
 import { addSamples } from '../core/instant.js';
+import type { SampleRange, SpectraSource } from '../core/sources.js';
 
 /** The part of a block from sample `first` up to `end`, in its own memory (`into` is reused when it fits). */
 export function sliceBlock(
   block: VoltageBlock,
-  range: { readonly first: number; readonly end: number },
+  { first, end }: SampleRange,
   sampleRateHz: number,
   into?: VoltagesAT,
 ): VoltageBlock {
-  const { first, end } = range;
   if (first === 0 && end === block.samples) return block;
   const samples = end - first;
   const width = elementsPerVoltage(block.type);
@@ -26,16 +33,52 @@ export function sliceBlock(
     ...block,
     samples,
     voltages,
-    gaps: block.gaps
-      .filter((gap) => gap.firstSample < end && gap.endSample > first)
-      .map((gap) => ({
-        ...gap,
-        firstSample: Math.max(gap.firstSample, first) - first,
-        endSample: Math.min(gap.endSample, end) - first,
-      })),
+    gaps: movedGaps(block.gaps, { first, end }, -first),
     start: addSamples(block.start, first, sampleRateHz),
   };
 }
+
+/** The same of spectra. */
+export function sliceSpectra(
+  from: CanonicalSpectra,
+  {
+    type,
+    channels,
+    inputs,
+    spectrumRateHz,
+  }: Pick<SpectraSource, 'type' | 'channels' | 'inputs' | 'spectrumRateHz'>,
+  { first, end }: SampleRange,
+): CanonicalSpectra {
+  if (first === 0 && end === from.samples) return from;
+  const samples = end - first;
+  const width = elementsPerSpectra(type);
+  const rows = channels * inputs;
+  const spectra = from.spectra.slice(0, rows * samples * width);
+  for (let row = 0; row < rows; row++) {
+    const start = row * from.samples;
+    spectra.set(from.spectra.subarray((start + first) * width, (start + end) * width), row * samples * width);
+  }
+  return {
+    samples,
+    spectra: spectraCAT(spectra, type, channels, inputs, samples),
+    gaps: movedGaps(from.gaps, { first, end }, -first),
+    start: addSamples(from.start, first, spectrumRateHz),
+  };
+}
+
+/** The gaps of some samples, with another origin. */
+export const movedGaps = <Gap extends { readonly firstSample: number; readonly endSample: number }>(
+  gaps: readonly Gap[],
+  { first, end }: SampleRange,
+  by: number,
+): Gap[] =>
+  gaps
+    .filter((gap) => gap.firstSample < end && gap.endSample > first)
+    .map((gap) => ({
+      ...gap,
+      firstSample: Math.max(gap.firstSample, first) + by,
+      endSample: Math.min(gap.endSample, end) + by,
+    }));
 
 /** Slices of one block after another; a slice is valid until the next is requested, and its memory reused. */
 export class BlockSlicer {

@@ -4,6 +4,7 @@ import type { SpectraBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
 import type { SpectrumGrid } from './clock.js';
+import type { Emit, Stage } from './stage.js';
 
 /** Never crosses a cut. */
 export interface TimedSpectra {
@@ -54,36 +55,39 @@ export interface TimeRange {
   readonly cutAt: number;
 }
 
+interface OverRanges<Out> {
+  /** A block of the range. */
+  readonly add: (spectra: TimedSpectra, range: TimeRange) => Promise<void>;
+  /** What comes of a range, and the number of the first spectrum after it. */
+  readonly finish: (range: TimeRange, endIndex: number) => Promise<Out>;
+}
+
 /**
- * Opens and closes time ranges as spectra pass. `finish` is called with the time range and the number of the first
- * spectrum after it: on its cut, when later spectra show that the rest of it was lost, and at the end.
+ * Opens and closes time ranges as spectra pass: they end on their cut, when later spectra show that the rest was lost,
+ * and at the end of the data.
  */
-export class TimeRanges {
-  private open: TimeRange | undefined;
-  private nextIndex = 0;
-
-  constructor(private readonly finish: (timeRange: TimeRange, endIndex: number) => Promise<void>) {}
-
-  /** Before a block is processed: ends a time range that it no longer belongs to. */
-  async begin({ index, start, cutAt }: TimedSpectra): Promise<void> {
-    if (this.open && index >= this.open.cutAt) await this.end(this.open.cutAt);
-    this.open ??= { firstIndex: index, start, cutAt };
-  }
-
-  /** After a block was processed: ends the time range if the block reaches its cut. */
-  async done({ index, block }: TimedSpectra): Promise<void> {
-    this.nextIndex = index + block.samples;
-    if (this.open && this.nextIndex >= this.open.cutAt) await this.end(this.open.cutAt);
-  }
-
-  /** At the end of the data. */
-  async flush(): Promise<void> {
-    if (this.open) await this.end(Math.min(this.nextIndex, this.open.cutAt));
-  }
-
-  private async end(endIndex: number): Promise<void> {
-    const timeRange = this.open;
-    this.open = undefined;
-    if (timeRange) await this.finish(timeRange, endIndex);
-  }
+export function overRanges<Out>({
+  add,
+  finish,
+}: OverRanges<Out>): Pick<Stage<TimedSpectra, Out>, 'push' | 'flush'> {
+  let open: TimeRange | undefined;
+  let nextIndex = 0;
+  const end = async (range: TimeRange, endIndex: number, emit: Emit<Out>): Promise<void> => {
+    open = undefined;
+    await emit(await finish(range, endIndex));
+  };
+  return {
+    push: async (spectra, emit) => {
+      const { index, start, cutAt, block } = spectra;
+      // The block no longer belongs to it.
+      if (open && index >= open.cutAt) await end(open, open.cutAt, emit);
+      const range = (open ??= { firstIndex: index, start, cutAt });
+      await add(spectra, range);
+      nextIndex = index + block.samples;
+      if (nextIndex >= range.cutAt) await end(range, range.cutAt, emit);
+    },
+    flush: async (emit) => {
+      if (open) await end(open, Math.min(nextIndex, open.cutAt), emit);
+    },
+  };
 }

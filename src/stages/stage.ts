@@ -87,18 +87,25 @@ export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): St
   };
 }
 
+/** Of a stage without items of its own: nothing is unfinished at the end, counted or open. */
+export const keepsNothing = {
+  flush: () => Promise.resolve(),
+  account: () => ({}),
+  close: nothingToClose,
+} as const;
+
+/** Hands on what `change` makes of each item. */
+export const changing = <In, Out>(change: (item: In) => Out | Promise<Out>): Stage<In, Out> => ({
+  push: async (item, emit) => emit(await change(item)),
+  ...keepsNothing,
+});
+
 /** Hands everything on unchanged, and passes it to `look` first: a writer, a page. */
-export function passing<Item>(look: Emit<Item>): Stage<Item, Item> {
-  return {
-    push: async (item, emit) => {
-      await look(item);
-      await emit(item);
-    },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
-    close: nothingToClose,
-  };
-}
+export const passing = <Item>(look: Emit<Item>): Stage<Item, Item> =>
+  changing(async (item) => {
+    await look(item);
+    return item;
+  });
 
 export function addAccounts(x: Partial<Account>, y: Partial<Account>): Account {
   const sum = emptyAccount();

@@ -8,7 +8,6 @@ import { refuse } from '../core/errors.js';
 import { adjoint, timesMatrix } from '../core/jones.js';
 import { percent, RADIANS_PER_DEGREE } from '../core/units.js';
 import type { VisibilityHeader } from '../formats/index.js';
-import type { Vector3 } from '../core/vector.js';
 import {
   axesTowards,
   feedJones,
@@ -27,6 +26,7 @@ import {
 import { altitudeDeg, skyFrame, type SkyFrame, type TangentAxes } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Mount, Telescope } from '../telescope/telescope.js';
+import { alongAxes } from './geometry.js';
 import {
   calibratedAt,
   type Calibrated,
@@ -375,10 +375,4 @@ export const narrowStokes = (mount: Mount, { ofI, ofLinear }: EdgeError): Stokes
     `at the edge of the field Q and U are off by up to ${percent(ofLinear)} of the linear polarisation` +
       (ofI > 1e-6 ? ` and ${percent(ofI)} of I` : ''),
   ],
-});
-
-const alongAxes = ({ l, m, n }: TangentAxes, a: number, b: number, c: number): Vector3 => ({
-  x: a * l.x + b * m.x + c * n.x,
-  y: a * l.y + b * m.y + c * n.y,
-  z: a * l.z + b * m.z + c * n.z,
 });

@@ -10,7 +10,7 @@ import { gapsOfPresence } from '../core/presence/presence.js';
 import type { LiveCells, LiveSpectraSource } from '../receive/index.js';
 import { prepareCellFront, SPECTRA_BLOCKS } from '../receive/on-card.js';
 import type { IntegrationClock } from './clock.js';
-import { movedGaps } from './flag-blocks.js';
+import { movedGaps } from './slices.js';
 import { lostBefore, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Stage } from './stage.js';
 

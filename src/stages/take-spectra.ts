@@ -7,7 +7,7 @@ import { channelSamplesIn, wholeStations, zeroGaps, type GapsCover } from '../co
 import { addSamples } from '../core/instant.js';
 import type { SpectraSource } from '../core/sources.js';
 import { BLOCK_BYTES } from './channels.js';
-import { sliceSpectra } from './spectra-slices.js';
+import { sliceSpectra } from './slices.js';
 import type { RequestedDelays } from './tracking.js';
 import type { IntegrationClock } from './clock.js';
 import { blocksInTurn, lostBefore, type TimedSpectra } from './spectra.js';

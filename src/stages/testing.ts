@@ -2,8 +2,7 @@
 import type { SpectraType } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import type { CanonicalSpectra, SpectraRecording, VoltageRecording } from '../formats/index.js';
-import { sliceBlock } from './slices.js';
-import { sliceSpectra } from './spectra-slices.js';
+import { sliceBlock, sliceSpectra } from './slices.js';
 
 const facts = { path: 'memory', format: 'test', details: {}, close: () => Promise.resolve() } as const;
 

@@ -5,7 +5,7 @@
 import { trackedDelays, type DelayModel } from '../delay/index.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
-import type { Stage } from './stage.js';
+import { changing, type Stage } from './stage.js';
 
 export interface UnphaseSettings {
   readonly delayModel: DelayModel;
@@ -21,36 +21,31 @@ export function prepareUnphase(settings: UnphaseSettings): Stage<Integration, In
   /** e^(+2πi f d)·e^(−iφ) of each input. */
   const cosines = new Float64Array(delayModel.inputs);
   const sines = new Float64Array(delayModel.inputs);
-  return {
-    push: async (integration, emit) => {
-      const { channels, stations, polarisations, visibilities } = integration;
-      const middle = addSeconds(integration.start, integration.durationS / 2);
-      const delays = trackedDelays(delayModel, tickRateHz, secondsBetween(start, middle) * tickRateHz);
-      let at = 0;
-      for (let c = 0; c < channels; c++) {
-        delays.forEach(({ delayS, phaseRad }, a) => {
-          const angle = 2 * Math.PI * ((frequenciesHz[c] * delayS) % 1) - phaseRad;
-          cosines[a] = Math.cos(angle);
-          sines[a] = Math.sin(angle);
-        });
-        for (let i = 0; i < stations; i++) {
-          for (let j = 0; j <= i; j++) {
-            for (let product = 0; product < polarisations ** 2; product++, at += 2) {
-              const x = i * polarisations + Math.floor(product / polarisations);
-              const y = j * polarisations + (product % polarisations);
-              const cos = cosines[x] * cosines[y] + sines[x] * sines[y];
-              const sin = sines[x] * cosines[y] - cosines[x] * sines[y];
-              const [re, im] = [visibilities[at], visibilities[at + 1]];
-              visibilities[at] = re * cos - im * sin;
-              visibilities[at + 1] = re * sin + im * cos;
-            }
+  return changing((integration) => {
+    const { channels, stations, polarisations, visibilities } = integration;
+    const middle = addSeconds(integration.start, integration.durationS / 2);
+    const delays = trackedDelays(delayModel, tickRateHz, secondsBetween(start, middle) * tickRateHz);
+    let at = 0;
+    for (let c = 0; c < channels; c++) {
+      delays.forEach(({ delayS, phaseRad }, a) => {
+        const angle = 2 * Math.PI * ((frequenciesHz[c] * delayS) % 1) - phaseRad;
+        cosines[a] = Math.cos(angle);
+        sines[a] = Math.sin(angle);
+      });
+      for (let i = 0; i < stations; i++) {
+        for (let j = 0; j <= i; j++) {
+          for (let product = 0; product < polarisations ** 2; product++, at += 2) {
+            const x = i * polarisations + Math.floor(product / polarisations);
+            const y = j * polarisations + (product % polarisations);
+            const cos = cosines[x] * cosines[y] + sines[x] * sines[y];
+            const sin = sines[x] * cosines[y] - cosines[x] * sines[y];
+            const [re, im] = [visibilities[at], visibilities[at + 1]];
+            visibilities[at] = re * cos - im * sin;
+            visibilities[at + 1] = re * sin + im * cos;
           }
         }
       }
-      await emit(integration);
-    },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
-    close: () => Promise.resolve(),
-  };
+    }
+    return integration;
+  });
 }

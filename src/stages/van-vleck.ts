@@ -3,7 +3,7 @@ import { baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { productCount } from '../core/product-counts.js';
 import { VanVleck, type RoundedInput } from '../core/van-vleck.js';
-import type { Stage } from './stage.js';
+import { changing, type Stage } from './stage.js';
 
 export interface RequestedVanVleck {
   /** Called with the tally, for a later report. */
@@ -32,15 +32,10 @@ export function prepareVanVleck({
   const vanVleck = VanVleck.of(rail);
   const tally: VanVleckTally = { corrected: 0, left: 0 };
   onPlan?.(tally);
-  return {
-    push: async (integration, emit) => {
-      correct(integration, vanVleck, realChannels, tally);
-      await emit(integration);
-    },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
-    close: () => Promise.resolve(),
-  };
+  return changing((integration) => {
+    correct(integration, vanVleck, realChannels, tally);
+    return integration;
+  });
 }
 
 /** Changes the integration's own memory. */

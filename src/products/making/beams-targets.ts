@@ -48,7 +48,7 @@ function overGround(name: string, azimuthDeg: number, altitudeDeg: number, where
   };
 }
 
-export interface Grid {
+interface Grid {
   readonly columns: number;
   readonly rows: number;
   readonly spacingDeg: number;

@@ -100,7 +100,7 @@ export const roundedFacts = (rounded: Rounded | undefined): { readonly rounded?:
 /** As JSON, and for the files' history. */
 export const levelFacts = (level: Level | undefined): { readonly level?: Level } => (level ? { level } : {});
 
-export const spanOf = ({ factors }: EqualiserGains): { readonly least: number; readonly most: number } => ({
+const spanOf = ({ factors }: EqualiserGains): { readonly least: number; readonly most: number } => ({
   least: factors.reduce((least, one) => Math.min(least, one), Infinity),
   most: factors.reduce((most, one) => Math.max(most, one), 0),
 });
@@ -126,5 +126,3 @@ export const equaliserFacts = (levels: EqualiserGains | undefined) =>
         },
       }
     : {};
-
-export const numberText = (value: number): string => Number(value.toPrecision(3)).toString();

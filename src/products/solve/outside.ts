@@ -29,7 +29,8 @@ export function outsideOf(
   )) {
     // The search takes one gain per input.
     const plain = withoutLeakage(integration, calibration);
-    const found = outsideModel(sources, frameAtMiddle(telescope, integration), {
+    const found = outsideModel(frameAtMiddle(telescope, integration), {
+      modelled: sources,
       telescope,
       frequenciesHz,
       integration: plain.integration,

@@ -14,8 +14,8 @@ import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import { prepareCountSpreader, prepareCudaCorrelator, prepareLongSums } from '../../correlate/on-card.js';
 import type { IntegrationClock, SpectrumGrid } from '../clock.js';
 import { makePowersReal, type CorrelateSettings } from '../correlate.js';
-import { TimeRanges, type TimedSpectra } from '../spectra.js';
-import { emptyAccount, type Emit, type Stage } from '../stage.js';
+import { overRanges, type TimedSpectra } from '../spectra.js';
+import { emptyAccount, type Stage } from '../stage.js';
 import { prepareSum } from '../sum.js';
 
 type Values = Pick<Integration, 'visibilities' | 'counts' | 'productCounts'>;
@@ -103,44 +103,37 @@ export const prepareCardCorrelate = ({
 
     const account = emptyAccount();
     let added: Added[] = [];
-    let emit: Emit<CardIntegration> = () => Promise.resolve();
-    const ranges = new TimeRanges(async ({ firstIndex, start }, endIndex) => {
-      meter.around('correlate', compute, () => {
-        correlator.finishOnDevice();
-      });
-      account.integrations++;
-      const blocks = added;
-      added = [];
-      let values: Promise<Values> | undefined;
-      await emit({
-        start,
-        durationS: (endIndex - firstIndex) / grid.spectrumRateHz,
-        channels,
-        stations,
-        polarisations,
-        flaggedInputs: plan.flaggedInputs,
-        onCard: {
-          visibilities: correlator.totals,
-          blocks,
-          counts: () => countsOnCard(blocks),
-          read: () => (values ??= read(blocks)),
-        },
-      });
-    });
     return {
       plan,
-      push: async (timed, to) => {
-        emit = to;
-        await ranges.begin(timed);
-        const { block } = timed;
-        await meter.around('correlate', compute, () => correlator.accumulate(block));
-        added.push({ samples: block.samples, gaps: block.gaps });
-        await ranges.done(timed);
-      },
-      flush: (to) => {
-        emit = to;
-        return ranges.flush();
-      },
+      ...overRanges({
+        add: async ({ block }) => {
+          await meter.around('correlate', compute, () => correlator.accumulate(block));
+          added.push({ samples: block.samples, gaps: block.gaps });
+        },
+        finish: ({ firstIndex, start }, endIndex) => {
+          meter.around('correlate', compute, () => {
+            correlator.finishOnDevice();
+          });
+          account.integrations++;
+          const blocks = added;
+          added = [];
+          let values: Promise<Values> | undefined;
+          return Promise.resolve({
+            start,
+            durationS: (endIndex - firstIndex) / grid.spectrumRateHz,
+            channels,
+            stations,
+            polarisations,
+            flaggedInputs: plan.flaggedInputs,
+            onCard: {
+              visibilities: correlator.totals,
+              blocks,
+              counts: () => countsOnCard(blocks),
+              read: () => (values ??= read(blocks)),
+            },
+          });
+        },
+      }),
       account: () => account,
       close: () => closers.close(),
     };

@@ -7,7 +7,7 @@ import { allocateSpectra, elementsPerSpectra, spectraCAT } from '../../core/axes
 import type { SpectraShape } from '../../core/blocks.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { TimedSpectra } from '../spectra.js';
-import type { Stage } from '../stage.js';
+import { changing, type Stage } from '../stage.js';
 import type { FineChannels } from './streams.js';
 
 /** `streams`: the channeliser's output; `inputs`: of the recording. */
@@ -23,7 +23,7 @@ export function prepareFold(
   const block = backend.allocateSpectra({ type, channels, inputs, capacity });
   const room = allocateSpectra(type, channels, inputs, capacity);
   return {
-    push: async (timed, emit) => {
+    ...changing(async (timed: TimedSpectra) => {
       const { samples, gaps } = timed.block;
       const from = await timed.block.read();
       const length = inputs * samples * elementsPerSpectra(type);
@@ -39,10 +39,8 @@ export function prepareFold(
         foldedGaps(gaps, { coarse, inputs, first, kept }),
       );
       const { index, start, cutAt } = timed;
-      await emit({ block, index, start, cutAt });
-    },
-    flush: () => Promise.resolve(),
-    account: () => ({}),
+      return { block, index, start, cutAt };
+    }),
     close: () => block.close(),
   };
 }

@@ -19,7 +19,7 @@ export const MISSING = 1;
 /** Flagged as interference. */
 export const TAKEN = 2;
 
-export const WINDOWS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
+const WINDOWS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 /** ρ, the value of the authors. */
 const FALL = 1.5;
 

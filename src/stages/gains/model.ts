@@ -1,5 +1,7 @@
 /** What gains are solved with beside sources: the diffuse sky, station beams, the baselines to use. */
 import { refuse } from '../../core/errors.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import type { Vector3 } from '../../core/vector.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { beamOfElements, hasElements, parseElements } from '../../sky/beams/mixed.js';
 import { beamOfTelescope, findBeam } from '../../sky/beams/registry.js';
@@ -10,7 +12,6 @@ import { readDiffuseMap } from '../../sky/diffuse/map.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { stationPositions } from '../geometry.js';
 import type { CalibrateSettings } from '../calibrate.js';
-import { shortestBaselineM } from './shortest.js';
 
 export function diffuseSky(text: string, where = 'gains.diffuse'): DiffuseSky {
   if (text === galaxy.name) return galaxy;
@@ -78,4 +79,34 @@ interface ModelParts {
   readonly element?: ElementBeam;
   readonly diffuse?: DiffuseSky;
   readonly minBaseline?: BaselineLength;
+}
+
+/** The Galaxy is smooth on scales of ten degrees and more: baselines of a few wavelengths see little else. */
+const USUAL_WAVELENGTHS = 2;
+/** Fewer stations cannot spare any. */
+const LEAST_STATIONS = 32;
+/** The fraction of baselines that must stay. */
+const MOST_MUST_STAY = 0.75;
+
+const wavelengthM = (frequenciesHz: Float64Array): number =>
+  (2 * SPEED_OF_LIGHT_M_PER_S) / (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]);
+
+/** The shortest baseline in metres: as requested, or by default for the array; 0 keeps all. */
+function shortestBaselineM(
+  asked: BaselineLength | undefined,
+  stationsM: readonly Vector3[],
+  frequenciesHz: Float64Array,
+  sees: 'all the sky' | 'a part',
+): number {
+  if (asked) return asked.unit === 'm' ? asked.value : asked.value * wavelengthM(frequenciesHz);
+  if (sees === 'a part' || stationsM.length < LEAST_STATIONS) return 0;
+  const minimumM = USUAL_WAVELENGTHS * wavelengthM(frequenciesHz);
+  let [stay, all] = [0, 0];
+  stationsM.forEach((a, i) => {
+    for (const b of stationsM.slice(0, i)) {
+      all++;
+      if (Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) >= minimumM) stay++;
+    }
+  });
+  return stay >= MOST_MUST_STAY * all ? minimumM : 0;
 }

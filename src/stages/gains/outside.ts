@@ -1,11 +1,18 @@
-/** Sources that are not in the model, searched for at their places: an independent check of the gains. */
-import type { Calibration } from '../../calibrate/index.js';
+/**
+ * Sources of the catalogue that are bright, up and not in the model, searched for at their places: an independent check
+ * of the gains.
+ */
+import type { Calibration, CalibrationPlan } from '../../calibrate/index.js';
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { productCount } from '../../core/product-counts.js';
 import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
-import { dot, type Vector3 } from '../../core/vector.js';
-import type { SourceUp } from '../../sky/above.js';
+import { dot, normalise, scale, type Vector3 } from '../../core/vector.js';
+import { sourcesUp, type SourceUp } from '../../sky/above.js';
+import type { SkyFrame } from '../../sky/frame.js';
+import { findSources } from '../../sky/sources.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { longestBaselineM } from '../geometry.js';
 
 export interface OutsideSource {
   readonly name: string;
@@ -19,11 +26,11 @@ export interface OutsideSource {
   readonly significance: number;
 }
 
-export interface OutsideData {
+interface OutsideData {
+  readonly telescope: Telescope;
   readonly integration: Integration;
   readonly calibration: Calibration;
-  /** usedBaselines : [b] */
-  readonly usedBaselines: Uint8Array;
+  readonly plan: CalibrationPlan;
   readonly stationsM: readonly Vector3[];
   readonly frequenciesHz: Float64Array;
   /** Sources of the model, subtracted before the search. */
@@ -32,14 +39,36 @@ export interface OutsideData {
   readonly diffuse?: (channel: number, baseline: number) => readonly [re: number, im: number];
 }
 
+/** Lower sources are seen through a part of the beam that is poorly known. */
+const LEAST_ALTITUDE_DEG = 15;
+/** Relative to the model's brightest. */
+const LEAST_FLUX = 0.05;
+/** A lower peak is not significant. */
+const LEAST_SIGNIFICANCE = 4;
+/** Nearer than this, 10°, a source of the model leaves too large a residual. */
+const FAR_ENOUGH = Math.cos((10 * Math.PI) / 180);
 /** The largest offset that is searched. */
 const SEARCH_DEG = 12;
 /** Steps a beam, and the most along a side: a wide array is searched over a smaller area. */
 const STEPS_A_BEAM = 3;
 const MOST_STEPS = 41;
 
+/** Each with where it was found; empty where none is bright enough. */
+export function outsideModel(frame: SkyFrame, data: OutsideData): OutsideSource[] {
+  const { telescope, frequenciesHz, modelled } = data;
+  const frequencyHz = frequenciesHz[Math.floor(frequenciesHz.length / 2)];
+  const brightest = modelled.reduce((most, { apparentFluxJy }) => Math.max(most, apparentFluxJy), 0);
+  return sourcesUp(findSources('all'), frame, LEAST_ALTITUDE_DEG, { telescope, frequencyHz })
+    .filter(({ apparentFluxJy }) => apparentFluxJy > LEAST_FLUX * brightest)
+    .filter(({ directionEnu }) => modelled.every((one) => dot(one.directionEnu, directionEnu) < FAR_ENOUGH))
+    .flatMap((source) => {
+      const found = findOutside(data, source);
+      return found && found.significance > LEAST_SIGNIFICANCE ? [found] : [];
+    });
+}
+
 /** Where a source of the catalogue is found in the middle channel that has gains, Stokes I. */
-export function findOutside(data: OutsideData, source: SourceUp): OutsideSource | undefined {
+function findOutside(data: OutsideData, source: SourceUp): OutsideSource | undefined {
   const { frequenciesHz, calibration, stationsM } = data;
   const inputs = calibration.solved.length / frequenciesHz.length;
   const middle = Math.floor(frequenciesHz.length / 2);
@@ -52,14 +81,14 @@ export function findOutside(data: OutsideData, source: SourceUp): OutsideSource 
   const frequencyHz = frequenciesHz[channel];
   const pairs = calibratedPairs(data, channel);
   if (pairs.length === 0) return undefined;
-  const beam = SPEED_OF_LIGHT_M_PER_S / frequencyHz / longestM(stationsM);
+  const beam = SPEED_OF_LIGHT_M_PER_S / frequencyHz / longestBaselineM(stationsM);
   const step = beam / STEPS_A_BEAM;
   const side = Math.min(Math.floor(MOST_STEPS / 2), Math.floor(SEARCH_DEG / DEGREES_PER_RADIAN / step));
   const [across, along] = axesAt(source.directionEnu);
   let [best, bestValue, sum, squares, count] = [source.directionEnu, -Infinity, 0, 0, 0];
   for (let a = -side; a <= side; a++) {
     for (let b = -side; b <= side; b++) {
-      const direction = unit(add(source.directionEnu, scaled(across, a * step), scaled(along, b * step)));
+      const direction = normalise(add(source.directionEnu, scale(across, a * step), scale(along, b * step)));
       if (direction.z <= 0.1) continue;
       const value = brightnessAt(pairs, stationsM, direction, frequencyHz);
       if (value > bestValue) [best, bestValue] = [direction, value];
@@ -88,7 +117,7 @@ interface Pair {
 
 /** V/(g g*) less the model, XX and YY averaged. */
 function calibratedPairs(
-  { integration, calibration, usedBaselines, stationsM, frequenciesHz, modelled, diffuse }: OutsideData,
+  { integration, calibration, plan, stationsM, frequenciesHz, modelled, diffuse }: OutsideData,
   c: number,
 ): Pair[] {
   const { visibilities, stations, polarisations } = integration;
@@ -102,7 +131,7 @@ function calibratedPairs(
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j < i; j++) {
       const b = baselineIndex(i, j);
-      if (usedBaselines[b] === 0) continue;
+      if (plan.usedBaselines[b] === 0) continue;
       let [re, im, used, weight] = [0, 0, 0, 0];
       for (let p = 0; p < polarisations; p++) {
         const [atI, atJ] = [i, j].map((s) => (c * stations + s) * polarisations + p);
@@ -151,16 +180,8 @@ function brightnessAt(
   return sum / weights;
 }
 
-const longestM = (places: readonly Vector3[]): number => {
-  let longest = 0;
-  for (const a of places)
-    for (const b of places) longest = Math.max(longest, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
-  return longest;
-};
-const scaled = ({ x, y, z }: Vector3, by: number): Vector3 => ({ x: by * x, y: by * y, z: by * z });
 const add = (...all: readonly Vector3[]): Vector3 =>
   all.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y, z: a.z + b.z }));
-const unit = (v: Vector3): Vector3 => scaled(v, 1 / Math.sqrt(dot(v, v)));
 
 /** Two directions across a line of sight. */
 function axesAt({ x, y, z }: Vector3): readonly [Vector3, Vector3] {

@@ -11,7 +11,7 @@ import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import type { VoltageSource } from '../../core/sources.js';
 import { planChannels, type ChannelSettings } from '../channels.js';
-import { MOST_SILENT_NUMBERS } from '../levels.js';
+import { MOST_SILENT_NUMBERS, nominalGain } from '../levels.js';
 
 export interface EqualiserGains {
   readonly inputs: number;
@@ -129,16 +129,6 @@ function rmsOf(spectra: ArrayLike<number>, row: number, samples: number): number
     if (count > 0) means.push(sum / count);
   }
   return means.length === 0 ? 0 : Math.sqrt(median(means) / 2);
-}
-
-/** One number for all inputs and channels: noise keeps its level in units of full scale. */
-function nominalGain(source: VoltageSource, settings: ChannelSettings): number {
-  const plain: { -readonly [Key in keyof ChannelSettings]: ChannelSettings[Key] } = { ...settings };
-  delete plain.gain;
-  delete plain.levels;
-  const { gains } = planChannels(source, plain);
-  if (typeof gains !== 'number') throw new Error('one gain was expected for all inputs');
-  return gains;
 }
 
 /** In an integration's own memory: sums as they would be at the nominal gain. */

@@ -4,13 +4,10 @@ import type { VisibilityHeader } from '../../formats/index.js';
 import { EARTH_SPIN_RAD_PER_S, DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { stationPositions } from '../../stages/index.js';
-import { longestWavelengths } from './settings.js';
+import { longestWavelengths, PIXELS_A_BEAM, USUAL_PIXELS } from './settings.js';
 
 /** 1 − sinc(x) is 5 % at x = 0.174 turns of phase across the band or the time. */
 const TURNS_AT_5_PERCENT = 0.174;
-/** As in settings.ts: pixels per beam, and the limit on pixels. */
-const PIXELS_A_BEAM = 4;
-const USUAL_PIXELS = 1024;
 /** Full width at half maximum of a dish's beam, in λ over its diameter. */
 const FWHM = 1.2;
 

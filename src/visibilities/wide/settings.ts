@@ -5,6 +5,7 @@ import type { Vector3 } from '../../core/vector.js';
 import { angleUnits } from '../../fields/index.js';
 import type { CleanOptions, ImageField, WideWeighting } from '../../image/index.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
+import { longestBaselineM } from '../../stages/index.js';
 
 const WHERE = 'image';
 /** From horizon to horizon, in direction cosines. */
@@ -46,20 +47,15 @@ export interface WidePixels {
 }
 
 /** Pixels across the narrowest beam, λ over the longest baseline. */
-const PIXELS_A_BEAM = 4;
+export const PIXELS_A_BEAM = 4;
 /** Unless a field or pixels are given. */
-const USUAL_PIXELS = 1024;
+export const USUAL_PIXELS = 1024;
 const MOST_PIXELS = 32_768;
 
 /** The longest baseline in wavelengths. */
 export function longestWavelengths(stationsM: readonly Vector3[], frequenciesHz: Float64Array): number {
   const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
-  let longestM = 0;
-  stationsM.forEach((a, i) => {
-    for (const b of stationsM.slice(0, i))
-      longestM = Math.max(longestM, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
-  });
-  return (longestM * highestHz) / SPEED_OF_LIGHT_M_PER_S;
+  return (longestBaselineM(stationsM) * highestHz) / SPEED_OF_LIGHT_M_PER_S;
 }
 
 export function choosePixels(asked: WideFieldOptions, longestLambda: number): WidePixels {
