@@ -2,9 +2,9 @@
 import { closingAfter } from '../core/closing.js';
 import { CorellaError } from '../core/errors.js';
 import { columnPlaces, isBinaryTable, readTable } from './fits/table.js';
-import { readUnit, type FitsHeader } from './fits/fits.js';
+import { unitsFrom, type FitsHeader } from './fits/fits.js';
 import { isHdf5, openHdf5, type Hdf5File } from './hdf5/read.js';
-import { openInput, type InputFile } from './io/input.js';
+import { headOf, openInput, type InputFile } from './io/input.js';
 
 /** Text, a number, a boolean or several of them; tables and arrays of numbers are typed arrays. */
 export type CardContent = string | number | boolean | readonly string[] | Float64Array;
@@ -17,8 +17,7 @@ const FITS_START = 'SIMPLE  =';
 export function readCards(path: string): Promise<Cards> {
   return closingAfter(async (closers) => {
     const file = closers.keep(await openInput(path));
-    const head = new Uint8Array(Math.min(FITS_START.length, file.sizeBytes));
-    await file.readExactly(head, 0);
+    const head = await headOf(file, FITS_START.length);
     if (isHdf5(head)) return hdf5Cards(closers.keep(await openHdf5(path)));
     return new TextDecoder('latin1').decode(head) === FITS_START ? fitsCards(file) : new Map();
   });
@@ -26,11 +25,11 @@ export function readCards(path: string): Promise<Cards> {
 
 async function fitsCards(file: InputFile): Promise<Cards> {
   const cards = new Map<string, CardContent>();
-  for (let at = 0, number = 0; ; number++) {
-    const unit = await readUnit(file, at);
-    if (!unit) return cards;
+  let number = 0;
+  for await (const unit of unitsFrom(file, 0)) {
     const { header } = unit;
     const prefix = number === 0 ? '' : `${unitName(header, number)}: `;
+    number++;
     for (const [keyword, value] of header.values) cards.set(prefix + keyword, value);
     if (header.comments.length > 0) cards.set(`${prefix}COMMENT`, header.comments);
     if (isBinaryTable(header)) {
@@ -41,8 +40,8 @@ async function fitsCards(file: InputFile): Promise<Cards> {
           letter === 'A' ? table.texts(name) : Float64Array.from(table.numbers(name, 1).flat()),
         );
     }
-    at = unit.end;
   }
+  return cards;
 }
 
 const unitName = (header: FitsHeader, number: number): string =>

@@ -11,8 +11,6 @@ import type {
   Recording,
   VisibilityFile,
   VisibilityFileOptions,
-  VisibilityHeader,
-  VisibilityWriter,
 } from './format.js';
 import { holdsGains } from './gains/gain-files.js';
 import { refuseForeign, refuseForeignFolder, refuseMark4 } from './foreign.js';
@@ -20,7 +18,7 @@ import { gsb } from './recordings/gsb/gsb.js';
 import { guppi } from './recordings/guppi.js';
 import { lookIntoHdf5 } from './hdf5/look.js';
 import { isHdf5 } from './hdf5/read.js';
-import { openInput } from './io/input.js';
+import { headOf, withInput } from './io/input.js';
 import { isMeasurementSet } from './io/measurement-set.js';
 import { isRemote } from './io/remote.js';
 import { doubtsOf, refuseNoSky } from './no-sky.js';
@@ -66,14 +64,7 @@ export const formats: readonly Format[] = [
   raw, // anything, if requested by name
 ];
 
-type VisibilityFormat = Format & {
-  createVisibilities(
-    path: string,
-    header: VisibilityHeader,
-    options?: VisibilityFileOptions,
-  ): Promise<VisibilityWriter>;
-  repair(path: string): Promise<number>;
-};
+type VisibilityFormat = Format & Required<Pick<Format, 'createVisibilities' | 'repair'>>;
 
 const HEAD_BYTES = 4096;
 const listed = (some: readonly Format[]): string =>
@@ -87,15 +78,9 @@ const START_BYTES = 2 ** 17;
 const ANYTHING = /\.(?:dat|bin|raw)$/i;
 
 async function readHead(path: string, mostBytes = HEAD_BYTES): Promise<Uint8Array> {
-  const file = await openInput(path);
-  try {
-    if (file.sizeBytes === 0) refuse(path, 'the file is empty', 'copy or record it again');
-    const head = new Uint8Array(Math.min(mostBytes, file.sizeBytes));
-    await file.readExactly(head, 0);
-    return head;
-  } finally {
-    await file.close();
-  }
+  const head = await withInput(path, (file) => headOf(file, mostBytes));
+  if (head.length === 0) refuse(path, 'the file is empty', 'copy or record it again');
+  return head;
 }
 
 export interface OpenFileOptions extends OpenOptions {
@@ -160,48 +145,39 @@ async function openOne(
   /** Visibilities only. */
   telescope?: OpenFileOptions['telescope'],
 ): Promise<OpenedFile> {
-  let options = given;
-  const withTelescope = ({ kinds }: Format): void => {
-    if (telescope && kinds.every(({ holds }) => holds === 'visibilities')) options = { ...given, telescope };
+  const openAs = (format: Format): Promise<OpenedFile> => {
+    const isVisibilities = format.kinds.every(({ holds }) => holds === 'visibilities');
+    return openAgreeing(format, path, telescope && isVisibilities ? { ...given, telescope } : given, known);
   };
   if (isMeasurementSet(path) && (given.format === undefined || given.format === ms.name)) {
-    const sets =
-      known.find(({ name }) => name === ms.name) ?? refuse(path, 'is a Measurement Set', 'name a file');
-    withTelescope(sets);
-    return openAgreeing(sets, path, options, known);
+    return openAs(
+      known.find(({ name }) => name === ms.name) ?? refuse(path, 'is a Measurement Set', 'name a file'),
+    );
   }
   if (!isRemote(path)) refuseForeignFolder(path);
   const head = await readHead(path);
   if (isRemote(path) && isHdf5(head))
     refuse(path, 'is HDF5, which is read from a disk alone', 'copy it to one');
-  if (options.format !== undefined) {
-    const asked = known.find((candidate) => candidate.name === options.format);
-    if (!asked) {
-      refuse(
-        path,
-        `there is no format '${options.format}'`,
-        `known are ${known.map((one) => one.name).join(', ')}`,
-        'value.invalid',
-      );
-    }
-    withTelescope(asked);
-    return openAgreeing(asked, path, options, known);
+  if (given.format !== undefined) {
+    return openAs(
+      known.find((candidate) => candidate.name === given.format) ??
+        refuse(
+          path,
+          `there is no format '${given.format}'`,
+          `known are ${known.map((one) => one.name).join(', ')}`,
+          'value.invalid',
+        ),
+    );
   }
   const names = await lookIntoHdf5(path, head);
   const format = known.find((candidate) => candidate.recognise(path, head, names));
   if (!format && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with gains.file');
-  if (format) {
-    withTelescope(format);
-    return openAgreeing(format, path, options, known);
-  }
+  if (format) return openAs(format);
   refuseForeign(path, head, names);
   const start = await readHead(path, START_BYTES);
   const framed = known.find((candidate) => candidate.recogniseFrames?.(start) === true);
-  if (framed) {
-    withTelescope(framed);
-    return openAgreeing(framed, path, options, known);
-  }
+  if (framed) return openAs(framed);
   refuseMark4(path, start);
   if (hasExtension(raw, path) || ANYTHING.test(path))
     refuse(

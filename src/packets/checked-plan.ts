@@ -37,16 +37,3 @@ export function checkedPlan<Names extends string>(plan: StreamPlan<Names>): Stre
   }
   return plan;
 }
-
-/** One sender per source, `inputsEach` inputs of `channels` channels each, side by side. */
-export const sendersSideBySide = (
-  count: number,
-  inputsEach: number,
-  channels: number,
-): StreamPlan['senders'] =>
-  Array.from({ length: count }, (_, sender) => ({
-    firstInput: sender * inputsEach,
-    endInput: (sender + 1) * inputsEach,
-    firstChannel: 0,
-    endChannel: channels,
-  }));

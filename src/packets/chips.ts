@@ -8,7 +8,8 @@ import { rational } from '../core/clock/rational.js';
 import type { SpectraSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
-import { checkedPlan, sendersSideBySide } from './checked-plan.js';
+import { sendersSideBySide } from '../core/presence/presence.js';
+import { checkedPlan } from './checked-plan.js';
 import {
   invalid,
   packetFormat,

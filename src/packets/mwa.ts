@@ -10,7 +10,8 @@ import { instant } from '../core/instant.js';
 import type { VoltageSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
-import { checkedPlan, sendersSideBySide } from './checked-plan.js';
+import { sendersSideBySide } from '../core/presence/presence.js';
+import { checkedPlan } from './checked-plan.js';
 import {
   invalid,
   packetFormat,

@@ -7,6 +7,7 @@ import { refuse, wholeNumber } from '../core/errors.js';
 import { numberOf, rational, rationalOf, type Rational } from '../core/clock/rational.js';
 import { instant } from '../core/instant.js';
 import type { SpectraSource } from '../core/sources.js';
+import { sendersSideBySide } from '../core/presence/presence.js';
 import { viewOf } from './bytes.js';
 import { checkedPlan } from './checked-plan.js';
 import {
@@ -19,7 +20,7 @@ import {
   type RefusedPacket,
   type StreamPlan,
 } from './packet-format.js';
-import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand } from './sending.js';
+import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from './sending.js';
 import { commonNumbers, mostCommon } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
@@ -116,13 +117,8 @@ function plan(options: Snap2Options): StreamPlan<Names> {
     type: 'ci4',
     inputs: signals,
     channels,
-    senders: Array.from({ length: boards }, (_, sender) => ({
-      firstInput: sender * signalsPerPacket,
-      endInput: (sender + 1) * signalsPerPacket,
-      firstChannel: 0,
-      endChannel: channelsPerPacket,
-    })),
-    sources: Array.from({ length: boards }, (_, sender) => firstSignal + sender * signalsPerPacket),
+    senders: sendersSideBySide(boards, signalsPerPacket, channelsPerPacket),
+    sources: upTo(boards).map((board) => firstSignal + board * signalsPerPacket),
     fragments,
     cellBytes: signalsPerPacket * channelsPerPacket,
     ticksPerSlot: 1,

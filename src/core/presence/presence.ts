@@ -14,6 +14,15 @@ export interface SenderRange {
   readonly endChannel: number;
 }
 
+/** Senders of `inputsEach` inputs of `channels` channels each, side by side. */
+export const sendersSideBySide = (count: number, inputsEach: number, channels: number): SenderRange[] =>
+  Array.from({ length: count }, (_, sender) => ({
+    firstInput: sender * inputsEach,
+    endInput: (sender + 1) * inputsEach,
+    firstChannel: 0,
+    endChannel: channels,
+  }));
+
 /**
  * Layout of a block's packet slots. Fragment f of a sender holds the sender's channels, shifted by f times their number.
  */

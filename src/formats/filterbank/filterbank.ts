@@ -1,42 +1,34 @@
 /** Filterbanks: power over time and frequency of one beam; SIGPROC (.fil) here, PSRFITS (.sf) in psrfits.ts. */
 import { stat, truncate } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
-import { openInput } from '../io/input.js';
+import { FITS_BLOCK_BYTES } from '../fits/fits.js';
+import { headOf, openInput, openOn } from '../io/input.js';
 import { openOutput } from '../io/output.js';
-import type { Filterbank, FilterbankWriter } from './file.js';
+import { arrayOf, checkRange, checkValues, type Filterbank, type FilterbankWriter } from './file.js';
 import { decodeHeader, encodeHeader, isFilterbank, type FilterbankHeader } from './header.js';
 import { createPsrfits, isPsrfits, repairPsrfits, openPsrfits } from './psrfits.js';
 
 /** No program writes longer headers. */
 const MOST_HEADER_BYTES = 2 ** 16;
 
-export const sizeOfValue = ({ channels, planes, bits }: FilterbankHeader): number =>
-  (channels * planes * bits) / 8;
-
 /** Whether a file is a filterbank, from its first bytes. */
 export async function holdsFilterbank(path: string): Promise<boolean> {
   const file = await openInput(path).catch(() => undefined);
   if (!file) return false;
   try {
-    const head = new Uint8Array(Math.min(2880, file.sizeBytes));
-    await file.readExactly(head, 0);
+    const head = await headOf(file, FITS_BLOCK_BYTES);
     return isFilterbank(head) || isPsrfits(head);
   } finally {
     await file.close();
   }
 }
 
-export async function openFilterbank(path: string): Promise<Filterbank> {
-  const file = await openInput(path);
-  try {
-    const head = new Uint8Array(Math.min(MOST_HEADER_BYTES, file.sizeBytes));
-    await file.readExactly(head, 0);
-    if (isPsrfits(head.subarray(0, 2880))) {
-      await file.close();
-      return await openPsrfits(path);
-    }
+export const openFilterbank = (path: string): Promise<Filterbank> =>
+  openOn(path, async (file) => {
+    const head = await headOf(file, MOST_HEADER_BYTES);
+    if (isPsrfits(head.subarray(0, FITS_BLOCK_BYTES))) return openPsrfits(file);
     const { header, headerBytes, isSigned, keywords } = decodeHeader(path, head);
-    const eachBytes = sizeOfValue(header);
+    const eachBytes = (header.channels * header.planes * header.bits) / 8;
     if (!Number.isInteger(eachBytes))
       refuse(
         path,
@@ -53,23 +45,14 @@ export async function openFilterbank(path: string): Promise<Filterbank> {
       values,
       leftOverBytes: held - values * eachBytes,
       read: async (first, count) => {
-        if (!(first >= 0 && count >= 0 && first + count <= values))
-          refuse(
-            path,
-            `values ${first} to ${first + count} of ${values} were asked for`,
-            'ask for what is there',
-          );
+        checkRange(path, values, first, count);
         const bytes = new Uint8Array(count * eachBytes);
         await file.readExactly(bytes, headerBytes + first * eachBytes);
         return unpacked(bytes, header, isSigned);
       },
       close: () => file.close(),
     };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
+  });
 
 function unpacked(bytes: Uint8Array, { bits }: FilterbankHeader, isSigned: boolean): Float32Array {
   if (bits === 32) return new Float32Array(bytes.buffer, 0, bytes.length / 4);
@@ -85,20 +68,13 @@ function unpacked(bytes: Uint8Array, { bits }: FilterbankHeader, isSigned: boole
 /** The file is complete after each append; if the process is killed, `repairFilterbank` repairs it. */
 export async function createFilterbank(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
   if (/\.sf$/i.test(path)) return createPsrfits(path, header);
-  const kind = { 32: Float32Array, 16: Uint16Array, 8: Uint8Array }[header.bits as 8 | 16 | 32] as
-    typeof Float32Array | typeof Uint16Array | typeof Uint8Array | undefined;
-  if (!kind) refuse(path, `values of ${header.bits} bits are not written`, 'take 8, 16 or 32');
+  const kind = arrayOf(path, header);
   const file = await openOutput(path);
   let values = 0;
   await file.write(encodeHeader(header));
   return {
     append: async (given) => {
-      if (!(given instanceof kind) || given.length % (header.channels * header.planes) !== 0)
-        refuse(
-          path,
-          `${given.length} values as ${given.constructor.name}`,
-          `give [t][if][c] as ${kind.name}`,
-        );
+      checkValues(path, header, kind, given);
       await file.write(new Uint8Array(given.buffer, given.byteOffset, given.byteLength));
       if (values === 0) file.worthKeeping();
       values += given.length / (header.channels * header.planes);

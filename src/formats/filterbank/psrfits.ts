@@ -4,7 +4,9 @@
  */
 import { truncate } from 'node:fs/promises';
 import { refuse } from '../../core/errors.js';
-import { addSeconds, formatInstant, instant } from '../../core/instant.js';
+import { unixFromMjd } from '../../core/clock/epochs.js';
+import { addSeconds, formatInstant, instant, julianDate } from '../../core/instant.js';
+import { SECONDS_PER_DAY } from '../../core/units.js';
 import { siteToEcef } from '../../telescope/earth.js';
 import {
   headerBytes,
@@ -14,17 +16,23 @@ import {
   readUnit,
   realCard,
   textCards,
+  unitsFrom,
   type FitsHeader,
   type FitsUnit,
 } from '../fits/fits.js';
 import { columnPlaces, type ColumnPlace } from '../fits/table.js';
-import { openInput, type InputFile } from '../io/input.js';
+import { withInput, type InputFile } from '../io/input.js';
 import { openOutput } from '../io/output.js';
-import type { Appended, Filterbank, FilterbankWriter } from './file.js';
+import {
+  arrayOf,
+  checkRange,
+  checkValues,
+  type Appended,
+  type Filterbank,
+  type FilterbankWriter,
+  type WrittenBits,
+} from './file.js';
 import type { FilterbankBits, FilterbankHeader } from './header.js';
-
-const SECONDS_PER_DAY = 86_400;
-const UNIX_EPOCH_MJD = 40_587;
 
 /** Per row: about a second, and at most this many values and bytes. */
 const [MOST_VALUES, MOST_ROW_BYTES, ROW_S] = [4096, 2 ** 24, 1];
@@ -67,7 +75,7 @@ function layoutOf({
     ['DAT_WTS', `${channels}E`, ''],
     ['DAT_OFFS', `${numbers}E`, ''],
     ['DAT_SCL', `${numbers}E`, ''],
-    ['DATA', `${numbers * rowValues}${letters[bits as 8 | 16 | 32]}`, ''],
+    ['DATA', `${numbers * rowValues}${letters[bits as WrittenBits]}`, ''],
   ];
   const dataAt = 40 + channels * (8 + 4) + numbers * 8;
   const rowBytes = dataAt + eachBytes * rowValues;
@@ -125,7 +133,7 @@ function primaryCards(header: FilterbankHeader): string[] {
   const ra = colons(((position?.raDeg ?? 0) % 360) / 15, 4);
   const dec = `${(position?.decDeg ?? 0) < 0 ? '-' : '+'}${colons(position?.decDeg ?? 0, 3)}`;
   const { x, y, z } = telescope ? siteToEcef(telescope.site) : { x: 0, y: 0, z: 0 };
-  const text = (name: string, value: string, comment = ''): string[] => textCards(name, value, comment);
+  const text = textCards;
   return [
     logicalCard('SIMPLE', true),
     integerCard('BITPIX', 8),
@@ -174,11 +182,7 @@ function primaryCards(header: FilterbankHeader): string[] {
     realCard('BMIN', 0, 'unknown'),
     realCard('BPA', 0),
     ...text('TRK_MODE', header.pointingAt ? 'TRACK' : 'DRIFT'),
-    integerCard(
-      'STT_IMJD',
-      Math.floor(start.unixSeconds / SECONDS_PER_DAY) + UNIX_EPOCH_MJD,
-      'UTC, topocentric',
-    ),
+    integerCard('STT_IMJD', julianDate(start).midnightJd - 2_400_000.5, 'UTC, topocentric'),
     integerCard('STT_SMJD', start.unixSeconds % SECONDS_PER_DAY, '[s]'),
     realCard('STT_OFFS', start.fraction, '[s]'),
     ...(header.rawDataFile === undefined ? [] : text('RAWFILE', header.rawDataFile.slice(0, 60))),
@@ -188,8 +192,8 @@ function primaryCards(header: FilterbankHeader): string[] {
 /** If the process is killed, all rows remain except the unfinished one; `repairPsrfits` repairs the file. */
 export async function createPsrfits(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
   const { channels, planes, valueS, start } = header;
-  const bits = header.bits as 8 | 16 | 32;
-  if (!(bits in letters)) refuse(path, `values of ${bits} bits are not written`, 'take 8, 16 or 32');
+  const kind = arrayOf(path, header);
+  const bits = header.bits as WrittenBits;
   const layout = layoutOf(header);
   const { rowValues, rowBytes, dataAt } = layout;
   const numbers = channels * planes;
@@ -249,13 +253,7 @@ export async function createPsrfits(path: string, header: FilterbankHeader): Pro
   };
   return {
     append: async (given, about = {}) => {
-      const kind = { 32: Float32Array, 16: Uint16Array, 8: Uint8Array }[bits];
-      if (!(given instanceof kind) || given.length % numbers !== 0)
-        refuse(
-          path,
-          `${given.length} values as ${given.constructor.name}`,
-          `give [t][if][c] as ${kind.name}`,
-        );
+      checkValues(path, header, kind, given);
       levels = about.levels ?? levels;
       for (let t = 0; t < given.length / numbers; t++) {
         const to = dataAt + (inRow * numbers * bits) / 8;
@@ -288,12 +286,9 @@ export const isPsrfits = (head: Uint8Array): boolean => {
 
 /** The table of subintegrations. */
 async function subints(file: InputFile, primary: FitsUnit): Promise<FitsUnit> {
-  for (let at = primary.end; ;) {
-    const unit = await readUnit(file, at);
-    if (!unit) return refuse(file.path, 'has no table SUBINT', 'check where it came from');
+  for await (const unit of unitsFrom(file, primary.end))
     if (unit.header.text('EXTNAME', '') === 'SUBINT') return unit;
-    at = unit.end;
-  }
+  return refuse(file.path, 'has no table SUBINT', 'check where it came from');
 }
 
 const number = (header: FitsHeader, name: string, otherwise: number): number => {
@@ -308,137 +303,124 @@ const sexagesimalOf = (text: string): number | undefined => {
   return match[1] === '-' ? -value : value;
 };
 
-export async function openPsrfits(path: string): Promise<Filterbank> {
-  const file = await openInput(path);
-  try {
-    const primary = await readUnit(file, 0);
-    if (primary?.header.text('FITSTYPE', '') !== 'PSRFITS')
-      return refuse(path, 'is no PSRFITS file', 'name a .sf');
-    if (!/^SEA?RCH/.test(primary.header.text('OBS_MODE', '')))
-      refuse(path, `holds '${primary.header.text('OBS_MODE', '')}'`, 'give a file in search mode');
-    const unit = await subints(file, primary);
-    const table = unit.header;
-    const [channels, planes] = [table.whole('NCHAN', 1, 2 ** 24), table.whole('NPOL', 1, 16)];
-    const rowValues = table.whole('NSBLK', 1, 2 ** 31);
-    const bits = table.whole('NBITS', 1, 32);
-    if (![1, 2, 4, 8, 16, 32].includes(bits)) refuse(path, `has values of ${bits} bits`, 'convert it');
-    const rowBytes = table.whole('NAXIS1', 1, 2 ** 40);
-    const held = Math.floor((file.sizeBytes - unit.dataStart) / rowBytes);
-    const promised = table.whole('NAXIS2', 0, 2 ** 40);
-    const rows = Math.min(promised, held);
-    const columns = columnPlaces(table, path);
-    const column = (name: string): ColumnPlace =>
-      columns.get(name) ?? refuse(path, `has no column ${name}`, 'check where it came from');
-    const data = column('DATA');
-    const numbers = channels * planes;
-    const eachBytes = (numbers * bits) / 8;
-    if (data.sizeBytes !== eachBytes * rowValues || !Number.isInteger(eachBytes))
-      refuse(path, `a row of ${data.sizeBytes} bytes is not ${rowValues} values`, 'the file is damaged');
-    const order = [...columns.keys()].indexOf('DATA') + 1;
-    const shape = table.text(`TDIM${order}`, '').replaceAll(/\s/g, '');
-    if (bits >= 8 && shape !== '' && shape !== `(${channels},${planes},${rowValues})`)
-      refuse(path, `TDIM of its data is ${shape}`, `only (${channels},${planes},${rowValues}) is read`);
-    /** Numbers of a column in a row; empty if the column is absent. */
-    const numbersOf = async (name: string, at: number, least: number): Promise<Float64Array | undefined> => {
-      const place = columns.get(name);
-      if (!place) return undefined;
-      if (place.repeat < least || (place.letter !== 'D' && place.letter !== 'E'))
-        refuse(path, `column ${name} is '${place.repeat}${place.letter}'`, `${least} floats are read`);
-      const bytes = new Uint8Array(place.sizeBytes);
-      await file.readExactly(bytes, unit.dataStart + at * rowBytes + place.offset);
-      const view = new DataView(bytes.buffer);
-      return Float64Array.from({ length: place.repeat }, (_, n) =>
-        place.letter === 'D' ? view.getFloat64(8 * n) : view.getFloat32(4 * n),
-      );
-    };
-    const one = async (name: string, at: number): Promise<number | undefined> =>
-      rows === 0 ? undefined : (await numbersOf(name, at, 1))?.[0];
-    const valueS = table.real('TBIN');
-    const [firstS, lastS] = [await one('OFFS_SUB', 0), await one('OFFS_SUB', rows - 1)];
-    if (
-      firstS !== undefined &&
-      lastS !== undefined &&
-      Math.abs(lastS - firstS - (rows - 1) * rowValues * valueS) > valueS / 2
-    )
-      refuse(path, 'rows are missing between its first and its last', 'fill them with its own software');
-    const frequencies = rows === 0 ? undefined : await numbersOf('DAT_FREQ', 0, channels);
-    const widthMhz = number(table, 'CHAN_BW', NaN);
-    const first = frequencies?.[0] ?? NaN;
-    const stepMhz =
-      frequencies && channels > 1 ? (frequencies[channels - 1] - first) / (channels - 1) : widthMhz;
-    const top = primary.header;
-    const start = instant(
-      (top.real('STT_IMJD') - UNIX_EPOCH_MJD) * SECONDS_PER_DAY + top.real('STT_SMJD'),
-      top.real('STT_OFFS'),
+export async function openPsrfits(file: InputFile): Promise<Filterbank> {
+  const { path } = file;
+  const primary = await readUnit(file, 0);
+  if (primary?.header.text('FITSTYPE', '') !== 'PSRFITS')
+    return refuse(path, 'is no PSRFITS file', 'name a .sf');
+  if (!/^SEA?RCH/.test(primary.header.text('OBS_MODE', '')))
+    refuse(path, `holds '${primary.header.text('OBS_MODE', '')}'`, 'give a file in search mode');
+  const unit = await subints(file, primary);
+  const table = unit.header;
+  const [channels, planes] = [table.whole('NCHAN', 1, 2 ** 24), table.whole('NPOL', 1, 16)];
+  const rowValues = table.whole('NSBLK', 1, 2 ** 31);
+  const bits = table.whole('NBITS', 1, 32);
+  if (![1, 2, 4, 8, 16, 32].includes(bits)) refuse(path, `has values of ${bits} bits`, 'convert it');
+  const rowBytes = table.whole('NAXIS1', 1, 2 ** 40);
+  const held = Math.floor((file.sizeBytes - unit.dataStart) / rowBytes);
+  const promised = table.whole('NAXIS2', 0, 2 ** 40);
+  const rows = Math.min(promised, held);
+  const columns = columnPlaces(table, path);
+  const column = (name: string): ColumnPlace =>
+    columns.get(name) ?? refuse(path, `has no column ${name}`, 'check where it came from');
+  const data = column('DATA');
+  const numbers = channels * planes;
+  const eachBytes = (numbers * bits) / 8;
+  if (data.sizeBytes !== eachBytes * rowValues || !Number.isInteger(eachBytes))
+    refuse(path, `a row of ${data.sizeBytes} bytes is not ${rowValues} values`, 'the file is damaged');
+  const order = [...columns.keys()].indexOf('DATA') + 1;
+  const shape = table.text(`TDIM${order}`, '').replaceAll(/\s/g, '');
+  if (bits >= 8 && shape !== '' && shape !== `(${channels},${planes},${rowValues})`)
+    refuse(path, `TDIM of its data is ${shape}`, `only (${channels},${planes},${rowValues}) is read`);
+  /** Numbers of a column in a row; empty if the column is absent. */
+  const numbersOf = async (name: string, at: number, least: number): Promise<Float64Array | undefined> => {
+    const place = columns.get(name);
+    if (!place) return undefined;
+    if (place.repeat < least || (place.letter !== 'D' && place.letter !== 'E'))
+      refuse(path, `column ${name} is '${place.repeat}${place.letter}'`, `${least} floats are read`);
+    const bytes = new Uint8Array(place.sizeBytes);
+    await file.readExactly(bytes, unit.dataStart + at * rowBytes + place.offset);
+    const view = new DataView(bytes.buffer);
+    return Float64Array.from({ length: place.repeat }, (_, n) =>
+      place.letter === 'D' ? view.getFloat64(8 * n) : view.getFloat32(4 * n),
     );
-    const early = firstS === undefined ? 0 : firstS - (rowValues * valueS) / 2;
-    const [ra, dec] = [sexagesimalOf(top.text('RA', '')), sexagesimalOf(top.text('DEC', ''))];
-    const header: FilterbankHeader = {
-      sourceName: top.text('SRC_NAME', 'unknown'),
-      channels,
-      planes,
-      bits: bits as FilterbankBits,
-      valueS,
-      rawDataFile: top.has('RAWFILE') ? top.text('RAWFILE') : undefined,
-      firstChannelHz: first * 1e6,
-      channelStepHz: stepMhz * 1e6,
-      // If rows were dropped at the start, the first one is later.
-      start: Math.abs(early) > valueS / 2 ? addSeconds(start, early) : start,
-      position: ra === undefined || dec === undefined ? undefined : { raDeg: 15 * ra, decDeg: dec },
-      azimuthDeg: await one('TEL_AZ', 0),
-      zenithAngleDeg: await one('TEL_ZEN', 0),
-      beam: number(top, 'IBEAM', 1),
-      beams: number(top, 'NBEAM', 1),
-    };
-    const total = number(table, 'NSTOT', 0);
-    const values = total > (rows - 1) * rowValues && total <= rows * rowValues ? total : rows * rowValues;
-    const end = unit.dataStart + rows * rowBytes;
-    const whole = rows === promised && file.sizeBytes === paddedBytes(end);
-    const [zero, isSigned] = [number(table, 'ZERO_OFF', 0), number(table, 'SIGNINT', 0) === 1];
-    return {
-      path,
-      format: 'psrfits',
-      header,
-      values,
-      leftOverBytes: whole ? 0 : file.sizeBytes - end,
-      keywords: Object.fromEntries([...top.values, ...table.values]) as Filterbank['keywords'],
-      read: async (from, count) => {
-        if (!(from >= 0 && count >= 0 && from + count <= values))
-          refuse(
-            path,
-            `values ${from} to ${from + count} of ${values} were asked for`,
-            'ask for what is there',
-          );
-        const made = new Float32Array(count * numbers);
-        for (let t = 0; t < count;) {
-          const at = Math.floor((from + t) / rowValues);
-          const inRow = (from + t) % rowValues;
-          const some = Math.min(count - t, rowValues - inRow);
-          const bytes = new Uint8Array(some * eachBytes);
-          await file.readExactly(bytes, unit.dataStart + at * rowBytes + data.offset + inRow * eachBytes);
-          const raw = unpacked(bytes, bits, isSigned);
-          const [scales, offsets, weights] = await Promise.all([
-            numbersOf('DAT_SCL', at, numbers),
-            numbersOf('DAT_OFFS', at, numbers),
-            numbersOf('DAT_WTS', at, channels),
-          ]);
-          for (let n = 0; n < raw.length; n++) {
-            const place = n % numbers;
-            made[t * numbers + n] =
-              weights?.[place % channels] === 0
-                ? NaN
-                : (raw[n] - zero) * (scales?.[place] ?? 1) + (offsets?.[place] ?? 0);
-          }
-          t += some;
+  };
+  const one = async (name: string, at: number): Promise<number | undefined> =>
+    rows === 0 ? undefined : (await numbersOf(name, at, 1))?.[0];
+  const valueS = table.real('TBIN');
+  const [firstS, lastS] = [await one('OFFS_SUB', 0), await one('OFFS_SUB', rows - 1)];
+  if (
+    firstS !== undefined &&
+    lastS !== undefined &&
+    Math.abs(lastS - firstS - (rows - 1) * rowValues * valueS) > valueS / 2
+  )
+    refuse(path, 'rows are missing between its first and its last', 'fill them with its own software');
+  const frequencies = rows === 0 ? undefined : await numbersOf('DAT_FREQ', 0, channels);
+  const widthMhz = number(table, 'CHAN_BW', NaN);
+  const first = frequencies?.[0] ?? NaN;
+  const stepMhz =
+    frequencies && channels > 1 ? (frequencies[channels - 1] - first) / (channels - 1) : widthMhz;
+  const top = primary.header;
+  const start = instant(unixFromMjd(top.real('STT_IMJD')) + top.real('STT_SMJD'), top.real('STT_OFFS'));
+  const early = firstS === undefined ? 0 : firstS - (rowValues * valueS) / 2;
+  const [ra, dec] = [sexagesimalOf(top.text('RA', '')), sexagesimalOf(top.text('DEC', ''))];
+  const header: FilterbankHeader = {
+    sourceName: top.text('SRC_NAME', 'unknown'),
+    channels,
+    planes,
+    bits: bits as FilterbankBits,
+    valueS,
+    rawDataFile: top.has('RAWFILE') ? top.text('RAWFILE') : undefined,
+    firstChannelHz: first * 1e6,
+    channelStepHz: stepMhz * 1e6,
+    // If rows were dropped at the start, the first one is later.
+    start: Math.abs(early) > valueS / 2 ? addSeconds(start, early) : start,
+    position: ra === undefined || dec === undefined ? undefined : { raDeg: 15 * ra, decDeg: dec },
+    azimuthDeg: await one('TEL_AZ', 0),
+    zenithAngleDeg: await one('TEL_ZEN', 0),
+    beam: number(top, 'IBEAM', 1),
+    beams: number(top, 'NBEAM', 1),
+  };
+  const total = number(table, 'NSTOT', 0);
+  const values = total > (rows - 1) * rowValues && total <= rows * rowValues ? total : rows * rowValues;
+  const end = unit.dataStart + rows * rowBytes;
+  const whole = rows === promised && file.sizeBytes === paddedBytes(end);
+  const [zero, isSigned] = [number(table, 'ZERO_OFF', 0), number(table, 'SIGNINT', 0) === 1];
+  return {
+    path,
+    format: 'psrfits',
+    header,
+    values,
+    leftOverBytes: whole ? 0 : file.sizeBytes - end,
+    keywords: Object.fromEntries([...top.values, ...table.values]) as Filterbank['keywords'],
+    read: async (from, count) => {
+      checkRange(path, values, from, count);
+      const made = new Float32Array(count * numbers);
+      for (let t = 0; t < count;) {
+        const at = Math.floor((from + t) / rowValues);
+        const inRow = (from + t) % rowValues;
+        const some = Math.min(count - t, rowValues - inRow);
+        const bytes = new Uint8Array(some * eachBytes);
+        await file.readExactly(bytes, unit.dataStart + at * rowBytes + data.offset + inRow * eachBytes);
+        const raw = unpacked(bytes, bits, isSigned);
+        const [scales, offsets, weights] = await Promise.all([
+          numbersOf('DAT_SCL', at, numbers),
+          numbersOf('DAT_OFFS', at, numbers),
+          numbersOf('DAT_WTS', at, channels),
+        ]);
+        for (let n = 0; n < raw.length; n++) {
+          const place = n % numbers;
+          made[t * numbers + n] =
+            weights?.[place % channels] === 0
+              ? NaN
+              : (raw[n] - zero) * (scales?.[place] ?? 1) + (offsets?.[place] ?? 0);
         }
-        return made;
-      },
-      close: () => file.close(),
-    };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+        t += some;
+      }
+      return made;
+    },
+    close: () => file.close(),
+  };
 }
 
 /** Big-endian; below 8 bits the first value is in the highest bits. */
@@ -456,28 +438,24 @@ function unpacked(bytes: Uint8Array, bits: number, isSigned: boolean): ArrayLike
 
 /** Repairs an unfinished file of ours; returns the number of values. */
 export async function repairPsrfits(path: string): Promise<number> {
-  const file = await openInput(path);
-  let [end, rows] = [0, 0];
-  try {
+  const found = await withInput(path, async (file) => {
     const primary = await readUnit(file, 0);
-    if (!primary) return 0;
+    if (!primary) return undefined;
     const unit = await subints(file, primary);
     const rowBytes = unit.header.whole('NAXIS1', 1, 2 ** 40);
     const promised = unit.header.whole('NAXIS2', 0, 2 ** 40);
-    rows = Math.min(promised, Math.floor((file.sizeBytes - unit.dataStart) / rowBytes));
+    const rows = Math.min(promised, Math.floor((file.sizeBytes - unit.dataStart) / rowBytes));
     if (rows < promised)
       refuse(
         path,
         `${promised} rows were written, and ${rows} are there`,
         'the disk lost some: copy it again',
       );
-    end = paddedBytes(unit.dataStart + rows * rowBytes);
-  } finally {
-    await file.close();
-  }
+    return { rows, end: paddedBytes(unit.dataStart + rows * rowBytes) };
+  });
+  if (!found) return 0;
   // Drops the unfinished row, or pads with zeros to a whole block.
-  await truncate(path, end);
-  const repaired = await openPsrfits(path);
-  await repaired.close();
-  return rows === 0 ? 0 : repaired.values;
+  await truncate(path, found.end);
+  const { values } = await withInput(path, openPsrfits);
+  return found.rows === 0 ? 0 : values;
 }

@@ -222,6 +222,11 @@ export async function readUnit(file: InputFile, position: number): Promise<FitsU
   return refuse(where, 'its header has no END card', 'the file is damaged: copy it again');
 }
 
+/** The units from a position on, to the end of the file. */
+export async function* unitsFrom(file: InputFile, position: number): AsyncGenerator<FitsUnit> {
+  for (let unit = await readUnit(file, position); unit; unit = await readUnit(file, unit.end)) yield unit;
+}
+
 /** |BITPIX|/8 · GCOUNT · (PCOUNT + Π NAXISn), without NAXIS1 = 0 for random groups. */
 function dataBytesOf(header: FitsHeader): number {
   const bitpix = header.real('BITPIX');

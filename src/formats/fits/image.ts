@@ -20,8 +20,8 @@ import {
   textCards,
 } from './fits.js';
 import { firstCode } from '../io/gather.js';
-import { openInput } from '../io/input.js';
-import { openOutput, type OutputFile } from '../io/output.js';
+import { headOf, withInput } from '../io/input.js';
+import { writeOutput, type OutputFile } from '../io/output.js';
 import { tableBytes } from './table.js';
 import { stat } from 'node:fs/promises';
 
@@ -142,16 +142,8 @@ export async function encodeFitsImage(
 }
 
 /** Writes an image with its coordinates, complete or not at all. */
-export async function writeFitsImage(path: string, file: FitsImage): Promise<void> {
-  const output = await openOutput(path);
-  try {
-    await encodeFitsImage(output, file);
-    await output.finish();
-  } catch (error) {
-    await output.abandon();
-    throw error;
-  }
-}
+export const writeFitsImage = (path: string, file: FitsImage): Promise<void> =>
+  writeOutput(path, (output) => encodeFitsImage(output, file));
 
 /** Big-endian float32, row 0 in the south, columns from east to west. */
 function fillPlane(
@@ -177,8 +169,7 @@ function fillPlane(
 }
 
 function headerCards(file: FitsImage, channels: number, planes: readonly number[]): string[] {
-  const { pixels, pixelSize, centre, frequenciesHz } = file;
-  const stepDeg = pixelSize * DEGREES_PER_RADIAN;
+  const { pixels, frequenciesHz } = file;
   const time = (moment: Instant): string => formatInstant(moment, 3).replace('Z', '');
   return [
     logicalCard('SIMPLE', true),
@@ -188,9 +179,7 @@ function headerCards(file: FitsImage, channels: number, planes: readonly number[
     integerCard('NAXIS2', pixels),
     integerCard('NAXIS3', channels),
     integerCard('NAXIS4', planes.length),
-    // Columns run from east to west, so the centre, our column n/2, is the file's n/2 counted from 1.
-    ...axis(1, 'RA---SIN', centre.raDeg, -stepDeg, pixels / 2, 'deg'),
-    ...axis(2, 'DEC--SIN', centre.decDeg, stepDeg, pixels / 2 + 1, 'deg'),
+    ...skyAxes(file),
     ...axis(
       3,
       'FREQ',
@@ -211,14 +200,10 @@ function headerCards(file: FitsImage, channels: number, planes: readonly number[
     ...(file.brightness
       ? [logicalCard('PBCOR', file.brightness === 'beam-corrected', 'element beam divided out of brightness')]
       : []),
-    ...(file.beam
-      ? [
-          realCard('BMAJ', file.beam.majorDeg, 'deg'),
-          realCard('BMIN', file.beam.minorDeg, 'deg'),
-          realCard('BPA', file.beam.positionAngleDeg, 'deg'),
-        ]
+    ...beamCards(file),
+    ...(file.beams
+      ? [logicalCard('EXTEND', true), logicalCard('CASAMBM', true, 'a beam for each channel, table BEAMS')]
       : []),
-    ...(file.beams ? manyBeamsCards() : []),
     ...textCards('TELESCOP', file.telescope),
     ...textCards('INSTRUME', file.telescope),
     ...textCards('OBJECT', file.object),
@@ -231,15 +216,38 @@ function headerCards(file: FitsImage, channels: number, planes: readonly number[
   ];
 }
 
-function axis(n: number, type: string, value: number, step: number, pixel: number, unit: string): string[] {
+/** The two axes of the sky. Columns run from east to west: the centre, our column n/2, is the n/2 from 1. */
+export function skyAxes({ pixels, pixelSize, centre }: Pick<FitsImage, 'pixels' | 'pixelSize' | 'centre'>) {
+  const stepDeg = pixelSize * DEGREES_PER_RADIAN;
   return [
-    ...textCards(`CTYPE${n}`, type),
-    realCard(`CRVAL${n}`, value),
-    realCard(`CDELT${n}`, step),
-    realCard(`CRPIX${n}`, pixel),
-    ...(unit === '' ? [] : textCards(`CUNIT${n}`, unit)),
+    ...axis(1, 'RA---SIN', centre.raDeg, -stepDeg, pixels / 2, 'deg'),
+    ...axis(2, 'DEC--SIN', centre.decDeg, stepDeg, pixels / 2 + 1, 'deg'),
   ];
 }
+
+export const axis = (
+  n: number,
+  type: string,
+  value: number,
+  step: number,
+  pixel: number,
+  unit: string,
+): string[] => [
+  ...textCards(`CTYPE${n}`, type),
+  realCard(`CRVAL${n}`, value),
+  realCard(`CDELT${n}`, step),
+  realCard(`CRPIX${n}`, pixel),
+  ...(unit === '' ? [] : textCards(`CUNIT${n}`, unit)),
+];
+
+export const beamCards = ({ beam }: Pick<FitsImage, 'beam'>): string[] =>
+  beam
+    ? [
+        realCard('BMAJ', beam.majorDeg, 'deg'),
+        realCard('BMIN', beam.minorDeg, 'deg'),
+        realCard('BPA', beam.positionAngleDeg, 'deg'),
+      ]
+    : [];
 
 export interface ReadFitsImage {
   readonly pixels: number;
@@ -254,9 +262,8 @@ export interface ReadFitsImage {
 }
 
 /** Reads back what `writeFitsImage` writes. */
-export async function readFitsImage(path: string): Promise<ReadFitsImage> {
-  const file = await openInput(path);
-  try {
+export const readFitsImage = (path: string): Promise<ReadFitsImage> =>
+  withInput(path, async (file) => {
     const unit = await readUnit(file, 0);
     if (!unit) return refuse(path, 'the file is empty', 'write it again');
     const { header } = unit;
@@ -298,10 +305,7 @@ export async function readFitsImage(path: string): Promise<ReadFitsImage> {
       details: Object.fromEntries(header.values),
       values,
     };
-  } finally {
-    await file.close();
-  }
-}
+  });
 
 interface FitsBeam {
   /** Full widths at half maximum. */
@@ -313,11 +317,6 @@ interface FitsBeam {
 const ARCSECONDS = 3600;
 
 const UNKNOWN: FitsBeam = { majorDeg: 0, minorDeg: 0, positionAngleDeg: 0 };
-
-const manyBeamsCards = (): string[] => [
-  logicalCard('EXTEND', true),
-  logicalCard('CASAMBM', true, 'a beam for each channel, table BEAMS'),
-];
 
 /** beams : [c]; the same for every Stokes plane. */
 function beamsTable(beams: readonly (FitsBeam | undefined)[], stokes: number): Uint8Array {
@@ -357,15 +356,10 @@ const SIGN = 'SIMPLE  =';
 export async function holdsFitsImage(path: string): Promise<boolean> {
   // Other functions refuse what cannot be read.
   if (!(await stat(path).catch(() => undefined))?.isFile()) return false;
-  const file = await openInput(path);
-  try {
-    const head = new Uint8Array(Math.min(SIGN.length, file.sizeBytes));
-    await file.readExactly(head, 0);
-    if (new TextDecoder('latin1').decode(head) !== SIGN) return false;
+  return withInput(path, async (file) => {
+    if (new TextDecoder('latin1').decode(await headOf(file, SIGN.length)) !== SIGN) return false;
     const header = (await readUnit(file, 0))?.header;
     if (!header || header.real('NAXIS', 0) < 2) return false;
     return header.real('NAXIS1', 0) > 0 && header.real('NAXIS2', 0) > 0;
-  } finally {
-    await file.close();
-  }
+  });
 }

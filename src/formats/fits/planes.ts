@@ -1,7 +1,7 @@
 /** The pixels of any FITS image as floats, one plane at a time: cubes, time series, channels and Stokes parameters. */
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
-import { openInput } from '../io/input.js';
+import { openOn } from '../io/input.js';
 import { readUnit } from './fits.js';
 
 interface FitsPlanes extends Closable {
@@ -15,9 +15,8 @@ interface FitsPlanes extends Closable {
 
 const MOST_PIXELS = 2 ** 28;
 
-export async function openFitsPlanes(path: string): Promise<FitsPlanes> {
-  const file = await openInput(path);
-  try {
+export const openFitsPlanes = (path: string): Promise<FitsPlanes> =>
+  openOn(path, async (file) => {
     const unit = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'write it again');
     const { header, dataStart, dataBytes } = unit;
     const bytesEach = -header.real('BITPIX') / 8;
@@ -53,8 +52,4 @@ export async function openFitsPlanes(path: string): Promise<FitsPlanes> {
       },
       close: () => file.close(),
     };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
+  });

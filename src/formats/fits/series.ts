@@ -1,7 +1,6 @@
 /** A time series of images in one FITS file: RA, Dec, seconds since the first, and a table of starts and centres. */
 import type { PlaneML } from '../../core/axes.js';
 import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
-import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import type { OutputFile } from '../io/output.js';
 import {
@@ -13,7 +12,7 @@ import {
   remarkCards,
   textCards,
 } from './fits.js';
-import type { FitsImage } from './image.js';
+import { axis, beamCards, skyAxes, type FitsImage } from './image.js';
 import { tableBytes } from './table.js';
 
 interface SeriesPlane {
@@ -65,23 +64,8 @@ export async function encodeFitsSeries(output: OutputFile, series: FitsSeries): 
 }
 
 function cardsOf(series: FitsSeries): string[] {
-  const { pixels, pixelSize, centre, planes, beam } = series;
-  const stepDeg = pixelSize * DEGREES_PER_RADIAN;
+  const { pixels, planes } = series;
   const [first] = planes;
-  const axis = (
-    n: number,
-    type: string,
-    value: number,
-    step: number,
-    pixel: number,
-    unit: string,
-  ): string[] => [
-    ...textCards(`CTYPE${n}`, type),
-    realCard(`CRVAL${n}`, value),
-    realCard(`CDELT${n}`, step),
-    realCard(`CRPIX${n}`, pixel),
-    ...textCards(`CUNIT${n}`, unit),
-  ];
   return [
     logicalCard('SIMPLE', true),
     integerCard('BITPIX', -32),
@@ -90,21 +74,14 @@ function cardsOf(series: FitsSeries): string[] {
     integerCard('NAXIS2', pixels),
     integerCard('NAXIS3', planes.length),
     logicalCard('EXTEND', true),
-    ...axis(1, 'RA---SIN', centre.raDeg, -stepDeg, pixels / 2, 'deg'),
-    ...axis(2, 'DEC--SIN', centre.decDeg, stepDeg, pixels / 2 + 1, 'deg'),
+    ...skyAxes(series),
     ...axis(3, 'UTC', 0, series.everyS, 1, 's'),
     ...textCards('RADESYS', 'ICRS'),
     realCard('EQUINOX', 2000),
     realCard('LONPOLE', 180),
     realCard('RESTFRQ', series.frequencyHz, 'Hz'),
     ...textCards('BUNIT', series.unit),
-    ...(beam
-      ? [
-          realCard('BMAJ', beam.majorDeg, 'deg'),
-          realCard('BMIN', beam.minorDeg, 'deg'),
-          realCard('BPA', beam.positionAngleDeg, 'deg'),
-        ]
-      : []),
+    ...beamCards(series),
     ...textCards('TELESCOP', series.telescope),
     ...textCards('OBJECT', series.object),
     ...textCards('TIMESYS', 'UTC'),

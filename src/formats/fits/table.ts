@@ -17,6 +17,16 @@ interface WrittenColumn extends TableColumn {
 
 const elementBytes = { A: 1, L: 1, B: 1, I: 2, J: 4, K: 8, E: 4, D: 8 } as const;
 type Letter = keyof typeof elementBytes;
+/** In a DataView's words. */
+const elements = {
+  A: 'Uint8',
+  L: 'Uint8',
+  B: 'Uint8',
+  I: 'Int16',
+  J: 'Int32',
+  E: 'Float32',
+  D: 'Float64',
+} as const satisfies Record<Exclude<Letter, 'K'>, string>;
 
 interface Form {
   readonly repeat: number;
@@ -82,34 +92,17 @@ function writeCell(view: DataView, at: number, form: Form, value: string | reado
     for (let n = 0; n < form.repeat; n++) view.setUint8(at + n, n < value.length ? value.charCodeAt(n) : 0);
     return;
   }
-  const write = {
-    A: (p, v) => {
-      view.setUint8(p, v);
-    },
-    L: (p, v) => {
-      view.setUint8(p, v);
-    },
-    B: (p, v) => {
-      view.setUint8(p, v);
-    },
-    I: (p, v) => {
-      view.setInt16(p, v);
-    },
-    J: (p, v) => {
-      view.setInt32(p, v);
-    },
-    K: (p, v) => {
-      view.setBigInt64(p, BigInt(v));
-    },
-    E: (p, v) => {
-      view.setFloat32(p, v);
-    },
-    D: (p, v) => {
-      view.setFloat64(p, v);
-    },
-  } satisfies Record<Letter, (position: number, number: number) => void>;
-  for (let n = 0; n < form.repeat; n++) write[form.letter](at + n * elementBytes[form.letter], value[n]);
+  const { letter, repeat } = form;
+  for (let n = 0; n < repeat; n++) {
+    const to = at + n * elementBytes[letter];
+    if (letter === 'K') view.setBigInt64(to, BigInt(value[n]));
+    else view[`set${elements[letter]}`](to, value[n]);
+  }
 }
+
+/** A number of a column, big-endian. */
+export const numberAt = (view: DataView, at: number, letter: Letter): number =>
+  letter === 'K' ? Number(view.getBigInt64(at)) : view[`get${elements[letter]}`](at);
 
 export interface FitsTable {
   readonly rowCount: number;
@@ -170,16 +163,6 @@ export async function readTable(file: InputFile, unit: FitsUnit): Promise<FitsTa
   const columns = columnPlaces(header, where);
   const column = (name: string): ColumnPlace =>
     columns.get(name) ?? refuse(where, `column ${name} is missing`, 'the file is damaged or of another kind');
-  const read = {
-    A: (p) => view.getUint8(p),
-    L: (p) => view.getUint8(p),
-    B: (p) => view.getUint8(p),
-    I: (p) => view.getInt16(p),
-    J: (p) => view.getInt32(p),
-    K: (p) => Number(view.getBigInt64(p)),
-    E: (p) => view.getFloat32(p),
-    D: (p) => view.getFloat64(p),
-  } satisfies Record<Letter, (position: number) => number>;
   return {
     rowCount,
     has: (name) => columns.has(name),
@@ -199,7 +182,7 @@ export async function readTable(file: InputFile, unit: FitsUnit): Promise<FitsTa
         refuse(where, `column ${name} holds fewer than ${least} numbers a row`);
       return Array.from({ length: rowCount }, (_, row) =>
         Array.from({ length: repeat }, (_unused, n) =>
-          read[letter](row * rowBytes + at + n * elementBytes[letter]),
+          numberAt(view, row * rowBytes + at + n * elementBytes[letter], letter),
         ),
       );
     },

@@ -1,9 +1,8 @@
 /** Gains from CalFITS, pyuvdata's older format: antennas × channels × times × Jones terms × (re, im, flag, …). */
-import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
-import { readUnit, type FitsHeader, type FitsUnit } from '../fits/fits.js';
+import { readUnit, unitsFrom, type FitsHeader, type FitsUnit } from '../fits/fits.js';
 import { readTable, type FitsTable } from '../fits/table.js';
-import { openInput, type InputFile } from '../io/input.js';
+import { withInput, type InputFile } from '../io/input.js';
 import type { GainsFile } from './gains.js';
 import { gainsOfUvCal, timeOfJulianDate } from './uvcal.js';
 
@@ -14,19 +13,15 @@ export const isCalFits = (head: string): boolean =>
   head.startsWith('SIMPLE  =') && head.includes('CALTYPE = ');
 
 export const readCalFits = (path: string): Promise<GainsFile> =>
-  closingAfter(async (closers) => {
-    const file = closers.keep(await openInput(path));
+  withInput(path, async (file) => {
     const unit = (await readUnit(file, 0)) ?? refuse(path, 'is empty', 'copy it again');
     return gainsOf(file, unit, await antennasIn(file, unit.end));
   });
 
 async function antennasIn(file: InputFile, from: number): Promise<FitsTable> {
-  for (let at = from; ;) {
-    const unit = await readUnit(file, at);
-    if (!unit) return refuse(file.path, 'has no table of antennas', 'write it again with pyuvdata');
+  for await (const unit of unitsFrom(file, from))
     if (unit.header.text('EXTNAME', '').trim() === 'ANTENNAS') return readTable(file, unit);
-    at = unit.end;
-  }
+  return refuse(file.path, 'has no table of antennas', 'write it again with pyuvdata');
 }
 
 async function gainsOf(file: InputFile, unit: FitsUnit, table: FitsTable): Promise<GainsFile> {

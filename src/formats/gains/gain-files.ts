@@ -1,12 +1,13 @@
 /** Writes gains: JSON for our programs, and CalH5 beside it for pyuvdata. Both files appear, or neither. */
 import { stat } from 'node:fs/promises';
+import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { encodeCalH5, type CalH5Facts } from './calh5.js';
 import { isCalFits, readCalFits } from './calfits.js';
 import { readCalH5 } from './calh5-read.js';
 import { encodeGains, readGains, type GainsFile } from './gains.js';
 import { isHdf5, openHdf5 } from '../hdf5/read.js';
-import { openInput } from '../io/input.js';
+import { headOf, withInput } from '../io/input.js';
 import { openOutputSet } from '../io/output.js';
 import { tartGainsIn } from '../tart/tart.js';
 
@@ -44,24 +45,15 @@ type GainForm = 'marked' | 'json' | 'calh5' | 'calfits';
 const HEAD_BYTES = 4 * 2880;
 
 async function gainForm(path: string): Promise<GainForm | undefined> {
-  const file = await openInput(path, 'make gains with corella calibrate');
-  const head = new Uint8Array(Math.min(HEAD_BYTES, file.sizeBytes));
-  try {
-    await file.readExactly(head, 0);
-  } finally {
-    await file.close();
-  }
+  const head = await withInput(path, (file) => headOf(file, HEAD_BYTES), 'make gains with corella calibrate');
   const text = new TextDecoder('latin1').decode(head);
   if (/^\s*\{\s*"format":\s*"corella-gains"/.test(text)) return 'marked';
   if (/^\s*\{/.test(text)) return 'json';
   if (isCalFits(text)) return 'calfits';
   if (!isHdf5(head)) return undefined;
-  const hdf5 = await openHdf5(path);
-  try {
-    return hdf5.has('Header/cal_type') ? 'calh5' : undefined;
-  } finally {
-    await hdf5.close();
-  }
+  return closingAfter(async (closers) =>
+    closers.keep(await openHdf5(path)).has('Header/cal_type') ? 'calh5' : undefined,
+  );
 }
 
 /** Whether this is certainly a file of gains, for callers that accept any kind; missing files are refused elsewhere. */

@@ -3,19 +3,9 @@ import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate, type Instant } from '../../core/instant.js';
 import { inverseMatrix } from '../../core/jones.js';
+import { storedProducts } from '../io/gather.js';
 import { inOrderOfTime, type CrossHandFacts, type GainsAt, type GainsFile } from './gains.js';
 
-/** AIPS codes: X or R with itself, Y or L with itself; then the response of X (R) to Y (L), and the reverse. */
-const termOf: Readonly<Partial<Record<number, Term>>> = {
-  [-5]: { p: 0, q: 0 },
-  [-6]: { p: 1, q: 1 },
-  [-7]: { p: 0, q: 1 },
-  [-8]: { p: 1, q: 0 },
-  [-1]: { p: 0, q: 0 },
-  [-2]: { p: 1, q: 1 },
-  [-3]: { p: 0, q: 1 },
-  [-4]: { p: 1, q: 0 },
-};
 /** The recorded polarisation, and the sky's. */
 interface Term {
   readonly p: number;
@@ -40,8 +30,6 @@ interface UvCal {
   /** For one of the solved antennas. values : [channel][time][term][re, im], flagged : [channel][time][term] */
   antenna(row: number): { readonly values: Float64Array; readonly flagged: ArrayLike<number> };
 }
-
-type Conversion = 'divide' | 'multiply';
 
 /** The gains in our conventions. */
 export function gainsOfUvCal(
@@ -83,7 +71,16 @@ export function gainsOfUvCal(
           one.gains.set([...matrix.subarray(0, 2), ...matrix.subarray(6, 8)], 2 * at);
           one.leakage.set(matrix.subarray(2, 6), 2 * at);
           one.solved.fill(1, at, at + 2);
-        } else setGains(one, places, { values, flagged, from, at, convention });
+          return;
+        }
+        places.forEach(({ p }, q) => {
+          const [re, im] = values.subarray(2 * (from + q), 2 * (from + q) + 2);
+          const size = re * re + im * im;
+          if (flagged[from + q] !== 0 || !(size > 0) || !Number.isFinite(size)) return;
+          one.solved[at + p] = 1;
+          // The file stores conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
+          one.gains.set(convention === 'divide' ? [re, 0 - im] : [re / size, im / size], 2 * (at + p));
+        });
       });
   }
   const referenceStation = Math.max(0, names.indexOf(cal.referenceName));
@@ -112,39 +109,20 @@ export function gainsOfUvCal(
   };
 }
 
-function setGains(
-  one: { readonly gains: Float64Array; readonly solved: Uint8Array },
-  places: readonly Term[],
-  of: {
-    readonly values: Float64Array;
-    readonly flagged: ArrayLike<number>;
-    readonly from: number;
-    readonly at: number;
-    readonly convention: Conversion;
-  },
-): void {
-  places.forEach(({ p }, q) => {
-    const [re, im] = of.values.subarray(2 * (of.from + q), 2 * (of.from + q) + 2);
-    const size = re * re + im * im;
-    if (of.flagged[of.from + q] !== 0 || !(size > 0) || !Number.isFinite(size)) return;
-    one.solved[of.at + p] = 1;
-    // The file stores conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
-    one.gains.set(of.convention === 'divide' ? [re, 0 - im] : [re / size, im / size], 2 * (of.at + p));
-  });
-}
-
 function placesOf({ path, codes, xOrientation }: UvCal): readonly Term[] {
   const northern = /^n/i.test(xOrientation);
   return Array.from(codes, (code): Term => {
-    const term = termOf[code];
-    if (!term || (term.p !== term.q && codes.length !== 4))
+    // The response of X (R) to Y (L) has the code of XY (RL).
+    const term = storedProducts[code];
+    if (!term || (term.p1 !== term.p2 && codes.length !== 4))
       return refuse(
         path,
         `holds the Jones term ${code}`,
         'give the terms of X and Y, or R and L, alone, or all four',
       );
+    const { p1: p, p2: q } = term;
     // X is east here; right and left do not depend on X's direction.
-    return northern && code <= -5 ? { p: 1 - term.p, q: 1 - term.q } : term;
+    return northern && code <= -5 ? { p: 1 - p, q: 1 - q } : { p, q };
   });
 }
 

@@ -1,83 +1,81 @@
 /** Little-endian bytes in sequence, for HDF5's classic structures. */
-interface ByteWriter {
-  readonly length: number;
-  u8(...values: number[]): ByteWriter;
-  u16(...values: number[]): ByteWriter;
-  u32(...values: number[]): ByteWriter;
-  /** Integers below 2⁵³: sizes and addresses. */
-  u64(...values: number[]): ByteWriter;
-  /** The undefined address: all bits set. */
-  nowhere(times?: number): ByteWriter;
-  ascii(text: string): ByteWriter;
-  bytes(bytes: Uint8Array): ByteWriter;
-  /** Zeros up to a multiple of eight. */
-  pad8(): ByteWriter;
-  /** Zeros up to a length. */
-  padTo(length: number): ByteWriter;
-  done(): Uint8Array;
-}
+export class ByteWriter {
+  length = 0;
+  private buffer = new Uint8Array(256);
 
-export function byteWriter(): ByteWriter {
-  let buffer = new Uint8Array(256);
-  let length = 0;
-  const grow = (more: number): DataView => {
-    if (length + more > buffer.length) {
-      const larger = new Uint8Array(Math.max(2 * buffer.length, length + more));
-      larger.set(buffer);
-      buffer = larger;
+  private grow(more: number): DataView {
+    if (this.length + more > this.buffer.length) {
+      const larger = new Uint8Array(Math.max(2 * this.buffer.length, this.length + more));
+      larger.set(this.buffer);
+      this.buffer = larger;
     }
-    return new DataView(buffer.buffer);
-  };
-  const writer: ByteWriter = {
-    get length() {
-      return length;
-    },
-    u8: (...values) => {
-      for (const value of values) grow(1).setUint8(length++, value);
-      return writer;
-    },
-    u16: (...values) => {
-      for (const value of values) {
-        grow(2).setUint16(length, value, true);
-        length += 2;
-      }
-      return writer;
-    },
-    u32: (...values) => {
-      for (const value of values) {
-        grow(4).setUint32(length, value, true);
-        length += 4;
-      }
-      return writer;
-    },
-    u64: (...values) => {
-      for (const value of values) {
-        grow(8).setBigUint64(length, BigInt(value), true);
-        length += 8;
-      }
-      return writer;
-    },
-    nowhere: (times = 1) => {
-      for (let k = 0; k < times; k++) writer.bytes(new Uint8Array(8).fill(255));
-      return writer;
-    },
-    ascii: (text) => writer.bytes(new TextEncoder().encode(text)),
-    bytes: (bytes) => {
-      grow(bytes.length);
-      buffer.set(bytes, length);
-      length += bytes.length;
-      return writer;
-    },
-    pad8: () => writer.padTo(Math.ceil(length / 8) * 8),
-    padTo: (end) => {
-      if (end > length) {
-        grow(end - length);
-        buffer.fill(0, length, end);
-        length = end;
-      }
-      return writer;
-    },
-    done: () => buffer.slice(0, length),
-  };
-  return writer;
+    return new DataView(this.buffer.buffer);
+  }
+
+  private put(
+    sizeBytes: number,
+    values: readonly number[],
+    set: (view: DataView, at: number, value: number) => void,
+  ): this {
+    for (const value of values) {
+      set(this.grow(sizeBytes), this.length, value);
+      this.length += sizeBytes;
+    }
+    return this;
+  }
+
+  u8(...values: number[]): this {
+    return this.put(1, values, (view, at, value) => {
+      view.setUint8(at, value);
+    });
+  }
+
+  u16(...values: number[]): this {
+    return this.put(2, values, (view, at, value) => {
+      view.setUint16(at, value, true);
+    });
+  }
+
+  u32(...values: number[]): this {
+    return this.put(4, values, (view, at, value) => {
+      view.setUint32(at, value, true);
+    });
+  }
+
+  /** Integers below 2⁵³: sizes and addresses. */
+  u64(...values: number[]): this {
+    return this.put(8, values, (view, at, value) => {
+      view.setBigUint64(at, BigInt(value), true);
+    });
+  }
+
+  /** The undefined address: all bits set. */
+  nowhere(times = 1): this {
+    return this.bytes(new Uint8Array(8 * times).fill(255));
+  }
+
+  ascii(text: string): this {
+    return this.bytes(new TextEncoder().encode(text));
+  }
+
+  bytes(bytes: Uint8Array): this {
+    this.grow(bytes.length);
+    this.buffer.set(bytes, this.length);
+    this.length += bytes.length;
+    return this;
+  }
+
+  /** Zeros up to a multiple of eight. */
+  pad8(): this {
+    return this.padTo(Math.ceil(this.length / 8) * 8);
+  }
+
+  /** Zeros up to a length. */
+  padTo(length: number): this {
+    return this.bytes(new Uint8Array(Math.max(0, length - this.length)));
+  }
+
+  done(): Uint8Array {
+    return this.buffer.slice(0, this.length);
+  }
 }

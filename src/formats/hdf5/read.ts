@@ -126,8 +126,6 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
   const file = guarded('cannot be opened as HDF5', () => new classes.File(path, 'r'));
   const readToTheEnd = nowReading({ dev, ino });
   let isClosed = false;
-  const find = (item: string): unknown =>
-    guarded(`${item} cannot be found`, () => (file.keys().includes(item.split('/')[0]) ? walk(item) : null));
   const walk = (item: string): unknown => {
     let here: Group = file;
     const names = item.split('/');
@@ -140,6 +138,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     }
     return null;
   };
+  const find = (item: string): unknown => guarded(`${item} cannot be found`, () => walk(item));
   const datasetAt = (item: string): Dataset => {
     const found = find(item);
     if (!(found instanceof classes.Dataset))
@@ -183,7 +182,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
   const wholeNumbers = (item: string): Float64Array =>
     guarded(`${item} cannot be read`, () => {
       const { metadata } = datasetAt(item);
-      return toNumbers(path, item, metadata, bytesOf(item, metadata, null)).values;
+      return toNumbers(path, item, metadata, bytesOf(item, metadata, null));
     });
   const textsOf = (item: string): string[] =>
     guarded(`${item} cannot be read`, () => {
@@ -244,7 +243,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
       const box = (offset: readonly number[], count: readonly number[]): Float64Array =>
         guarded(`${item} cannot be read`, () => {
           const bytes = bytesOf(item, metadata, { offset: [...offset], count: [...count] });
-          return toNumbers(path, item, metadata, bytes).values;
+          return toNumbers(path, item, metadata, bytes);
         });
       return {
         shape,
@@ -319,15 +318,10 @@ function elementOf(path: string, item: string, metadata: Metadata): Element {
   return { parts: 1, integer: whole, storage: name, get, partBytes: size };
 }
 
-function toNumbers(
-  path: string,
-  item: string,
-  metadata: Metadata,
-  bytes: Uint8Array,
-): { values: Float64Array } {
+function toNumbers(path: string, item: string, metadata: Metadata, bytes: Uint8Array): Float64Array {
   const { get, partBytes } = elementOf(path, item, metadata);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const values = new Float64Array(bytes.length / partBytes);
   for (let k = 0; k < values.length; k++) values[k] = get(view, k * partBytes);
-  return { values };
+  return values;
 }

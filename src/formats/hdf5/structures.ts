@@ -2,7 +2,7 @@
  * HDF5's classic on-disk structures (superblock 0, version 1 object headers, symbol-table groups, version 1 B-trees),
  * each a pure function from addresses to bytes. Every HDF5 library since 1998 reads them.
  */
-import { byteWriter } from './bytes.js';
+import { ByteWriter } from './bytes.js';
 import { describeType, typeSizeBytes, type Hdf5Type } from './types.js';
 
 export const SUPERBLOCK_BYTES = 96;
@@ -21,7 +21,7 @@ export interface GroupAddresses {
 }
 
 export function superblock(root: GroupAddresses, endOfFile: number): Uint8Array {
-  return byteWriter()
+  return new ByteWriter()
     .u8(0x89)
     .ascii('HDF\r\n')
     .u8(0x1a, 0x0a)
@@ -44,16 +44,16 @@ interface Message {
 }
 
 function objectHeader(messages: readonly Message[]): Uint8Array {
-  const bodies = byteWriter();
+  const bodies = new ByteWriter();
   for (const { kind, body } of messages) {
     const sizeBytes = Math.ceil(body.length / 8) * 8;
     bodies.u16(kind, sizeBytes).u32(0).bytes(body).pad8();
   }
-  return byteWriter().u8(1, 0).u16(messages.length).u32(1, bodies.length, 0).bytes(bodies.done()).done();
+  return new ByteWriter().u8(1, 0).u16(messages.length).u32(1, bodies.length, 0).bytes(bodies.done()).done();
 }
 
 const groupHeader = (tree: number, heap: number): Uint8Array =>
-  objectHeader([{ kind: 0x11, body: byteWriter().u64(tree, heap).done() }]);
+  objectHeader([{ kind: 0x11, body: new ByteWriter().u64(tree, heap).done() }]);
 
 interface Space {
   readonly dims: readonly number[];
@@ -62,7 +62,7 @@ interface Space {
 }
 
 function dataspace({ dims, growth }: Space): Message {
-  const writer = byteWriter()
+  const writer = new ByteWriter()
     .u8(1, dims.length, growth === 'growing' ? 1 : 0, 0)
     .u32(0)
     .u64(...dims);
@@ -73,7 +73,7 @@ function dataspace({ dims, growth }: Space): Message {
 /** When space is allocated (1 early, 2 late, 3 incrementally); no fill value is defined. */
 const fillValue = (allotted: 1 | 2 | 3): Message => ({
   kind: 5,
-  body: byteWriter().u8(2, allotted, 2, 0).done(),
+  body: new ByteWriter().u8(2, allotted, 2, 0).done(),
 });
 
 type Storage =
@@ -86,15 +86,15 @@ function layout(storage: Storage, type: Hdf5Type): Message[] {
     case 'compact':
       return [
         fillValue(1),
-        { kind: 8, body: byteWriter().u8(3, 0).u16(storage.bytes.length).bytes(storage.bytes).done() },
+        { kind: 8, body: new ByteWriter().u8(3, 0).u16(storage.bytes.length).bytes(storage.bytes).done() },
       ];
     case 'contiguous':
       return [
         fillValue(2),
-        { kind: 8, body: byteWriter().u8(3, 1).u64(storage.address, storage.sizeBytes).done() },
+        { kind: 8, body: new ByteWriter().u8(3, 1).u64(storage.address, storage.sizeBytes).done() },
       ];
     case 'chunked': {
-      const writer = byteWriter().u8(3, 2, storage.chunk.length + 1);
+      const writer = new ByteWriter().u8(3, 2, storage.chunk.length + 1);
       if (storage.tree === undefined) writer.nowhere();
       else writer.u64(storage.tree);
       return [fillValue(3), { kind: 8, body: writer.u32(...storage.chunk, typeSizeBytes(type)).done() }];
@@ -120,13 +120,13 @@ export function groupBytes(
   if (entries.length > MOST_NAMES)
     throw new Error(`${entries.length} names in one group: at most ${MOST_NAMES}`);
   const sorted = [...entries].sort((x, y) => (x.name < y.name ? -1 : 1));
-  const names = byteWriter().u64(0);
+  const names = new ByteWriter().u64(0);
   const offsets = sorted.map(({ name }) => {
     const offset = names.length;
     names.ascii(name).u8(0).pad8();
     return offset;
   });
-  const writer = byteWriter();
+  const writer = new ByteWriter();
   const heap = address;
   // Free list 1: none.
   writer
@@ -173,7 +173,7 @@ export function chunkNode(
     readonly endRow: number;
   },
 ): Uint8Array {
-  const writer = byteWriter().ascii('TREE').u8(1, node.level).u16(entries.length).nowhere(2);
+  const writer = new ByteWriter().ascii('TREE').u8(1, node.level).u16(entries.length).nowhere(2);
   const key = (sizeBytes: number, row: number): void => {
     writer.u32(sizeBytes, 0).u64(row, ...new Array<number>(node.rank).fill(0));
   };

@@ -1,6 +1,6 @@
 /** The value types that we write, in HDF5's description. */
 import { unreachable } from '../../core/errors.js';
-import { byteWriter } from './bytes.js';
+import { ByteWriter } from './bytes.js';
 
 export type Hdf5Type =
   | 'uint8'
@@ -34,9 +34,7 @@ export const typeSizeBytes = (type: Hdf5Type): number =>
 
 /** Class in the low half of the first byte, version 1 in the high; then 24 class-specific bits, then the size. */
 const start = (kind: number, bits: readonly [number, number, number], size: number) =>
-  byteWriter()
-    .u8(0x10 | kind, ...bits)
-    .u32(size);
+  new ByteWriter().u8(0x10 | kind, ...bits).u32(size);
 
 /** Two's complement, little-endian, every bit used. */
 const integer = (bytes: number, isSigned: 'signed' | 'unsigned' = 'signed'): Uint8Array =>

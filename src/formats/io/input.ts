@@ -1,6 +1,7 @@
 /** Opens and reads files, with our own error messages. */
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { extname, sep } from 'node:path';
+import { closingAfter, preparing } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { meantBeside } from '../../core/spelling.js';
 import { formatBytes } from '../../core/units.js';
@@ -127,26 +128,41 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
   };
 }
 
+/** Opens the file for `use`, and closes it if `use` fails. */
+export const openOn = <Opened>(path: string, use: (file: InputFile) => Promise<Opened>): Promise<Opened> =>
+  preparing(async (closers) => use(closers.keep(await openInput(path))));
+
+/** Opens the file for `use`, and closes it afterwards. */
+export const withInput = <Result>(
+  path: string,
+  use: (file: InputFile) => Promise<Result> | Result,
+  whenMissing?: string,
+): Promise<Result> => closingAfter(async (closers) => use(closers.keep(await openInput(path, whenMissing))));
+
+/** The first bytes of a file, or all of a shorter one. */
+export async function headOf(file: InputFile, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const head = new Uint8Array(Math.min(mostBytes, file.sizeBytes));
+  await file.readExactly(head, 0);
+  return head;
+}
+
 const MOST_TEXT_BYTES = 256 * 2 ** 20;
 
 /** A whole text file; fails if it is larger than any header. */
-export async function readText(path: string, whenMissing?: string): Promise<string> {
-  const file = await openInput(path, whenMissing);
-  try {
-    if (file.sizeBytes > MOST_TEXT_BYTES) {
-      refuse(
-        path,
-        `holds ${formatBytes(file.sizeBytes)}, too much for a text header`,
-        'check that it is the right file',
-      );
-    }
-    const bytes = new Uint8Array(file.sizeBytes);
-    await file.readExactly(bytes, 0);
-    return new TextDecoder('utf-8').decode(bytes);
-  } finally {
-    await file.close();
-  }
-}
+export const readText = (path: string, whenMissing?: string): Promise<string> =>
+  withInput(
+    path,
+    async (file) => {
+      if (file.sizeBytes > MOST_TEXT_BYTES)
+        refuse(
+          path,
+          `holds ${formatBytes(file.sizeBytes)}, too much for a text header`,
+          'check that it is the right file',
+        );
+      return new TextDecoder('utf-8').decode(await headOf(file, file.sizeBytes));
+    },
+    whenMissing,
+  );
 
 /** External JSON is `unknown` until a schema has checked it. */
 export async function readJson(path: string, whenMissing?: string): Promise<unknown> {

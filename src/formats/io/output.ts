@@ -317,16 +317,22 @@ export async function openOutputSet(paths: readonly string[]): Promise<OutputSet
   };
 }
 
-export async function writeFileWhole(path: string, contents: Uint8Array | string): Promise<void> {
+/** Writes a file, complete or not at all. */
+export async function writeOutput(path: string, write: (file: OutputFile) => Promise<void>): Promise<void> {
   const file = await openOutput(path);
   try {
-    await file.write(typeof contents === 'string' ? new TextEncoder().encode(contents) : contents);
+    await write(file);
     await file.finish();
   } catch (error) {
     await file.abandon();
     throw error;
   }
 }
+
+export const writeFileWhole = (path: string, contents: Uint8Array | string): Promise<void> =>
+  writeOutput(path, (file) =>
+    file.write(typeof contents === 'string' ? new TextEncoder().encode(contents) : contents),
+  );
 
 /** Creates the folder and its parents, for commands that fill one; keeps existing content. */
 export async function makeFolder(path: string): Promise<void> {

@@ -1,19 +1,17 @@
 /** Catalogues as FITS tables, with the same columns as CSV: GLEAM is one. Read in pieces: GLEAM has 400 MB. */
-import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { OnProgress } from '../../core/progress.js';
 import { brightestOf, type SkyModel } from '../../sky/models/brightest.js';
 import { catalogueColumns, catalogueNotes, catalogueRow } from '../../sky/models/catalogue.js';
-import { readUnit, type FitsUnit } from '../fits/fits.js';
-import { columnPlaces, isBinaryTable, type ColumnPlace } from '../fits/table.js';
-import { openInput, type InputFile } from '../io/input.js';
+import { unitsFrom, type FitsUnit } from '../fits/fits.js';
+import { columnPlaces, isBinaryTable, numberAt, type ColumnPlace } from '../fits/table.js';
+import { withInput, type InputFile } from '../io/input.js';
 
 const PIECE_BYTES = 2 ** 24;
 const MOST_ROWS = 2 ** 31;
 
 export const readCatalogueFits = (path: string, onProgress?: OnProgress): Promise<SkyModel> =>
-  closingAfter(async (closers) => {
-    const file = closers.keep(await openInput(path));
+  withInput(path, async (file) => {
     const unit = await tableIn(file);
     const { header } = unit;
     const places = columnPlaces(header, path);
@@ -42,13 +40,8 @@ export const readCatalogueFits = (path: string, onProgress?: OnProgress): Promis
   });
 
 async function tableIn(file: InputFile): Promise<FitsUnit> {
-  for (let at = 0; ;) {
-    const unit = await readUnit(file, at);
-    if (!unit)
-      return refuse(file.path, 'is FITS without a table of sources', 'give a catalogue, like that of GLEAM');
-    if (isBinaryTable(unit.header)) return unit;
-    at = unit.end;
-  }
+  for await (const unit of unitsFrom(file, 0)) if (isBinaryTable(unit.header)) return unit;
+  return refuse(file.path, 'is FITS without a table of sources', 'give a catalogue, like that of GLEAM');
 }
 
 /** Undefined if empty or not a number. */
@@ -58,15 +51,6 @@ function cellOf(bytes: Uint8Array, row: number, place: ColumnPlace): string | nu
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, place.repeat).toString('latin1');
     return text.replace(/\0[^]*$/, '').trim() || undefined;
   }
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const value = {
-    L: () => view.getUint8(at),
-    B: () => view.getUint8(at),
-    I: () => view.getInt16(at),
-    J: () => view.getInt32(at),
-    K: () => Number(view.getBigInt64(at)),
-    E: () => view.getFloat32(at),
-    D: () => view.getFloat64(at),
-  }[place.letter]();
+  const value = numberAt(new DataView(bytes.buffer, bytes.byteOffset), at, place.letter);
   return Number.isNaN(value) ? undefined : value;
 }

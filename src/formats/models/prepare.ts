@@ -4,7 +4,7 @@ import type { OnProgress } from '../../core/progress.js';
 import type { SkyModel } from '../../sky/models/brightest.js';
 import { isSkyModelPath, keepSkyModel, readTextModel } from '../../sky/models/read.js';
 import { isHdf5 } from '../hdf5/read.js';
-import { openInput } from '../io/input.js';
+import { headOf, withInput } from '../io/input.js';
 import { satellitesInJson } from '../tart/json.js';
 import { isTartSnapshot } from '../tart/tart.js';
 import { readCatalogueFits } from './catalogue-fits.js';
@@ -27,13 +27,7 @@ async function readModel(path: string, onProgress: OnProgress | undefined): Prom
   const found = await stat(path).catch(() => undefined);
   // A missing file is refused where it is used.
   if (found?.isFile() !== true) return undefined;
-  const file = await openInput(path);
-  const head = new Uint8Array(Math.min(80, file.sizeBytes));
-  try {
-    await file.readExactly(head, 0);
-  } finally {
-    await file.close();
-  }
+  const head = await withInput(path, (file) => headOf(file, 80));
   if (isHdf5(head)) return readSkyH5(path);
   if (new TextDecoder('latin1').decode(head).startsWith('SIMPLE  ='))
     return readCatalogueFits(path, onProgress);

@@ -1,4 +1,4 @@
-/** Shared by already channelised recordings (GUPPI RAW, DADA): bands and bytes. */
+/** Shared by already channelised recordings (GUPPI RAW, DADA): headers, bands and bytes. */
 import { refuse } from '../../core/errors.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { formatHz } from '../../core/units.js';
@@ -49,6 +49,28 @@ export function refuseOtherRate(
     'correct the one that is wrong',
   );
 }
+
+/** A number of a text header, or the default if the key is absent. */
+export function numberOf(
+  path: string,
+  keys: ReadonlyMap<string, string>,
+  key: string,
+  otherwise?: number,
+): number {
+  const text = keys.get(key);
+  const value = text === undefined ? otherwise : Number(text);
+  if (value === undefined || !Number.isFinite(value))
+    refuse(
+      path,
+      text === undefined ? `its header lacks ${key}` : `its header says ${key} = '${text}'`,
+      'the header is damaged, or of another kind of file',
+    );
+  return value;
+}
+
+/** 1/3.2e-7 is 3125000 except for the last bit: a rate this close to a whole number is rounded to it. */
+export const wholeIfNear = (rateHz: number): number =>
+  Math.abs(rateHz - Math.round(rateHz)) <= 1e-9 * rateHz ? Math.round(rateHz) : rateHz;
 
 /** Bits per part of a complex sample. */
 export type PairBits = 4 | 8 | 16;

@@ -1,7 +1,8 @@
 /** The text header of PSRDADA: its keys, the start of the recording, and the intended length of the file. */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { addSeconds, instant, parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
-import type { InputFile } from '../io/input.js';
+import { numberOf } from './channelised.js';
+import { headOf, type InputFile } from '../io/input.js';
 import { unixFromMjd } from '../../core/clock/epochs.js';
 
 const DEFAULT_HEADER_BYTES = 4096;
@@ -20,24 +21,9 @@ function parseKeys(bytes: Uint8Array): Keys {
   return keys;
 }
 
-export function numberOf(path: string, keys: Keys, key: string, otherwise?: number): number {
-  const text = keys.get(key);
-  const value = text === undefined ? otherwise : Number(text);
-  if (value === undefined || !Number.isFinite(value)) {
-    refuse(
-      path,
-      text === undefined ? `its header lacks ${key}` : `its header says ${key} ${text}`,
-      'the header is damaged, or of another kind of file',
-    );
-  }
-  return value;
-}
-
 export async function readKeys(file: InputFile): Promise<{ keys: Keys; headerBytes: number }> {
   const { path } = file;
-  const front = new Uint8Array(Math.min(DEFAULT_HEADER_BYTES, file.sizeBytes));
-  await file.readExactly(front, 0);
-  const keys = parseKeys(front);
+  const keys = parseKeys(await headOf(file, DEFAULT_HEADER_BYTES));
   const headerBytes = wholeNumber(
     path,
     'HDR_SIZE',
@@ -47,9 +33,7 @@ export async function readKeys(file: InputFile): Promise<{ keys: Keys; headerByt
   );
   if (headerBytes >= file.sizeBytes)
     refuse(path, 'ends within its header', 'it was cut short: copy it again');
-  const whole = new Uint8Array(headerBytes);
-  await file.readExactly(whole, 0);
-  return { keys: parseKeys(whole), headerBytes };
+  return { keys: parseKeys(await headOf(file, headerBytes)), headerBytes };
 }
 
 /** One may be truncated to whole seconds, and MJD cannot express a leap second. */

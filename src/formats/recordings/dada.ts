@@ -11,15 +11,15 @@ import {
 } from '../../core/axes.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
-import { channelFrequencies, copyComplex, refuseOtherRate } from './channelised.js';
-import { numberOf, observationStart, promiseOf, readKeys, type Keys } from './dada-header.js';
+import { channelFrequencies, copyComplex, numberOf, refuseOtherRate, wholeIfNear } from './channelised.js';
+import { observationStart, promiseOf, readKeys, type Keys } from './dada-header.js';
 import type { Format, OpenedFile, OpenOptions } from '../format.js';
 import { emptyTally } from './frames.js';
 import { invertBand } from './sideband.js';
-import type { InputFile } from '../io/input.js';
-import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
+import { openOn, type InputFile } from '../io/input.js';
+import type { SampleBytes } from '../io/interleave.js';
 import {
-  openOn,
+  interleavedReader,
   polarisationsFor,
   segmentedSpectra,
   segmentedVoltages,
@@ -78,9 +78,6 @@ function isHeaped(path: string, keys: Keys, channels: number): boolean {
     'read are heaps of the beamformer (INSTRUMENT MKBF in the header) and time, frequency, polarisation (ORDER TFP)',
   );
 }
-
-const wholeIfNear = (value: number): number =>
-  Math.abs(value - Math.round(value)) <= 1e-9 * value ? Math.round(value) : value;
 
 async function openRecording(file: InputFile, options: OpenOptions): Promise<OpenedFile> {
   const { path } = file;
@@ -148,13 +145,12 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
 
   if (channels === 1) {
     const type = voltageTypes[bits][parts];
-    const read = async (_: Segment, from: number, target: Target<VoltageElements>): Promise<void> => {
-      const run = await load(headerBytes + from * sampleBytes, target.count * sampleBytes);
-      turn(
-        { bytes: run, first: 0, stride: polarisations },
-        { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },
-        { rows: target.count, columns: polarisations, sampleBytes: voltageSizeBytes(type) as SampleBytes },
-      );
+    const readUpright = interleavedReader(file, {
+      streams: polarisations,
+      sampleBytes: voltageSizeBytes(type) as SampleBytes,
+    });
+    const read = async (segment: Segment, from: number, target: Target<VoltageElements>): Promise<void> => {
+      await readUpright(segment, from, target);
       if (numberOf(path, keys, 'BW', 1) < 0)
         for (let p = 0; p < polarisations; p++) invertBand(target, p, { parts, from, tally });
     };

@@ -77,6 +77,18 @@ export async function* readFrames(reading: FrameReading): AsyncGenerator<Frame[]
   tally.spareBytes += kept;
 }
 
+/** The next sync word of four bytes at or after `from`, or the first position where one could still begin. */
+export function nextSync(sync: readonly number[], bytes: Uint8Array, from: number): number {
+  for (let at = from; at + 4 <= bytes.length; at++) {
+    at = bytes.indexOf(sync[0], at);
+    if (at < 0) break;
+    if (isSync(sync, bytes, at)) return at;
+  }
+  return Math.max(from, bytes.length - 3);
+}
+export const isSync = (sync: readonly number[], bytes: Uint8Array, at: number): boolean =>
+  sync.every((byte, k) => bytes[at + k] === byte);
+
 /** Reads to the end, for the parser's side effects. */
 export async function walkFrames(reading: FrameReading): Promise<void> {
   const walk = readFrames(reading);

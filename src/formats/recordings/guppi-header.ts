@@ -1,7 +1,7 @@
 /** The headers of GUPPI RAW: 80-column cards, and the block shape they give. */
 import { CorellaError, refuse, wholeNumber } from '../../core/errors.js';
 import type { InputFile } from '../io/input.js';
-import type { PairBits } from './channelised.js';
+import { numberOf, type PairBits } from './channelised.js';
 
 const CARD_BYTES = 80;
 const MOST_HEADER_BYTES = 1 << 18;
@@ -43,20 +43,6 @@ export async function readHeader(file: InputFile, offsetBytes: number): Promise<
     }
   }
   return undefined;
-}
-
-/** A number from the header, or the default if the card is absent. */
-export function numberOf(path: string, cards: Cards, key: string, otherwise?: number): number {
-  const text = cards.get(key);
-  const value = text === undefined ? otherwise : Number(text);
-  if (value === undefined || !Number.isFinite(value)) {
-    refuse(
-      path,
-      text === undefined ? `its header lacks ${key}` : `its header says ${key} = '${text}'`,
-      'the header is damaged, or of another kind of file',
-    );
-  }
-  return value;
 }
 
 /** What must be equal in every block of a recording. */

@@ -6,14 +6,14 @@
 import type { SpectraElements } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSamples, instant } from '../../core/instant.js';
-import { channelFrequencies, copyComplex, refuseOtherRate } from './channelised.js';
+import { channelFrequencies, copyComplex, numberOf, refuseOtherRate, wholeIfNear } from './channelised.js';
 import type { Format, OpenOptions, SpectraRecording } from '../format.js';
 import { emptyTally, plausibleSamples } from './frames.js';
 import { findBlocks } from './guppi-blocks.js';
-import { numberOf, readHeader, samplesPerIndex, shapeOf } from './guppi-header.js';
-import type { InputFile } from '../io/input.js';
+import { readHeader, samplesPerIndex, shapeOf } from './guppi-header.js';
+import { openOn, type InputFile } from '../io/input.js';
 import { unixFromMjd } from '../../core/clock/epochs.js';
-import { openOn, polarisationsFor, segmentedSpectra, type Segment, type Target } from './recording.js';
+import { polarisationsFor, segmentedSpectra, type Segment, type Target } from './recording.js';
 
 async function openBlocks(file: InputFile, options: OpenOptions): Promise<SpectraRecording> {
   const { path } = file;
@@ -136,12 +136,6 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
     },
     { file, segments, spareBytes: damagedBytes + cutBytes, doubled, tally, read },
   );
-}
-
-/** 1/3.2e-7 is 3125000 except for the last bit: a rate this close to a whole number is rounded to it. */
-function wholeIfNear(rateHz: number): number {
-  const whole = Math.round(rateHz);
-  return Math.abs(rateHz - whole) <= 1e-9 * rateHz && whole > 0 ? whole : rateHz;
 }
 
 export const guppi: Format = {

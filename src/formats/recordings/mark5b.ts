@@ -4,31 +4,33 @@
  * and bits, and the thousand days of the date.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import { formatHz } from '../../core/units.js';
+import { formatHz, SECONDS_PER_DAY } from '../../core/units.js';
 import { addSeconds, instant, modifiedJulianDays, secondsBetween, type Instant } from '../../core/instant.js';
+import { sendersSideBySide } from '../../core/presence/presence.js';
 import { leapSecondFollows } from '../../core/leap-seconds.js';
 import { isSampleBits, packedType, planUnpacker, samplesIn } from './decode.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
 import {
   emptyTally,
+  isSync,
   largestTogether,
+  nextSync,
   plausibleSamples,
   readFrames,
   smallestTogether,
   walkFrames,
   type FrameParser,
 } from './frames.js';
-import type { InputFile } from '../io/input.js';
+import { openOn, type InputFile } from '../io/input.js';
 import { unixFromMjd } from '../../core/clock/epochs.js';
-import { framedVoltages, openOn, polarisationsFor } from './recording.js';
+import { framedVoltages, polarisationsFor } from './recording.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
 const SYNC = 0xabad_deed;
-const SYNC_BYTES = new Uint8Array([0xed, 0xde, 0xad, 0xab]);
+const SYNC_BYTES = [0xed, 0xde, 0xad, 0xab] as const;
 const HEADER_BYTES = 16;
 const FRAME_BYTES = 10_016;
 const PAYLOAD_BYTES = FRAME_BYTES - HEADER_BYTES;
-const SECONDS_PER_DAY = 86_400;
 
 interface Header {
   readonly frame: number;
@@ -61,16 +63,6 @@ function parseHeader(view: DataView, at: number): Header | undefined {
   // Second 86 400 is a leap second.
   const good = header.day >= 0 && header.second <= SECONDS_PER_DAY && header.fraction < 1;
   return good ? header : undefined;
-}
-
-/** The next sync word at or after `from`, or the first position where one could still begin. */
-function nextSync(bytes: Uint8Array, from: number): number {
-  for (let at = from; at + 4 <= bytes.length; at++) {
-    at = bytes.indexOf(SYNC_BYTES[0], at);
-    if (at < 0 || at + 4 > bytes.length) break;
-    if (SYNC_BYTES.every((byte, k) => bytes[at + k] === byte)) return at;
-  }
-  return Math.max(from, bytes.length - 3);
 }
 
 /** Recorders run at 2ⁿ Mbit/s, which is 12.5·2ⁿ frames per second; the header counts to 32767. */
@@ -139,7 +131,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const walk =
     (visit: (header: Header, payload: Uint8Array) => ReturnType<FrameParser>['frame']): FrameParser =>
     (bytes, view, at) => {
-      const sync = nextSync(bytes, at);
+      const sync = nextSync(SYNC_BYTES, bytes, at);
       if (sync > at) {
         tally.spareBytes += sync - at;
         return { consumed: sync - at };
@@ -226,7 +218,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     {
       file,
       tally,
-      senders: [{ firstInput: 0, endInput: inputs, firstChannel: 0, endChannel: 1 }],
+      senders: sendersSideBySide(1, inputs, 1),
       batches: () => readFrames({ file, from: 0, bufferBytes, tally, parse }),
       unpack: (frame, from, target) => {
         unpack(frame.payload, from, target, 0);
@@ -246,6 +238,6 @@ export const mark5b: Format = {
       reads: ['sampleRateHz', 'centreFrequencyHz', 'inputs', 'polarisations', 'bits', 'near', 'sideband'],
     },
   ],
-  recognise: (_path, head) => SYNC_BYTES.every((byte, k) => head[k] === byte),
+  recognise: (_path, head) => isSync(SYNC_BYTES, head, 0),
   open: (path, options) => openOn(path, (file) => openFrames(file, options ?? {})),
 };

@@ -1,13 +1,13 @@
 /** Plain binary: interleaved samples of all inputs, [t][a], little-endian; the user gives everything else. */
-import { elementsPerVoltage, voltageSizeBytes, type VoltageElements } from '../../core/axes.js';
+import { elementsPerVoltage, voltageSizeBytes } from '../../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
 import { instant } from '../../core/instant.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
 import { emptyTally } from './frames.js';
-import type { InputFile } from '../io/input.js';
-import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
-import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target } from './recording.js';
-import { isUnsigned, makeSigned, signedType } from './unsigned.js';
+import { openOn, type InputFile } from '../io/input.js';
+import type { SampleBytes } from '../io/interleave.js';
+import { interleavedReader, polarisationsFor, segmentedVoltages } from './recording.js';
+import { isUnsigned, signedType } from './unsigned.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
 /** For formats with a full header; `dataBytes` may be more than the file holds. */
@@ -46,20 +46,6 @@ export function openPlain(
   const samples = Math.floor(dataBytes / sampleBytes);
   if (samples === 0)
     refuse(path, `holds no whole sample of ${inputs} inputs`, 'check the number of inputs and the type');
-  const tally = emptyTally();
-  let scratch = new Uint8Array(0);
-  const read = async (segment: Segment, from: number, target: Target<VoltageElements>): Promise<void> => {
-    const bytes = target.count * sampleBytes;
-    if (scratch.length < bytes) scratch = new Uint8Array(bytes);
-    const run = scratch.subarray(0, bytes);
-    await file.readExactly(run, segment.offsetBytes + from * sampleBytes);
-    if (isUnsigned(givenType)) makeSigned(run);
-    turn(
-      { bytes: run, first: 0, stride: inputs },
-      { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },
-      { rows: target.count, columns: inputs, sampleBytes: voltageSizeBytes(type) as SampleBytes },
-    );
-  };
   return segmentedVoltages(
     {
       path,
@@ -90,8 +76,12 @@ export function openPlain(
       file,
       segments: [{ firstSample: 0, samples, offsetBytes: skipBytes }],
       spareBytes: dataBytes - samples * sampleBytes,
-      tally,
-      read,
+      tally: emptyTally(),
+      read: interleavedReader(file, {
+        streams: inputs,
+        sampleBytes: voltageSizeBytes(type) as SampleBytes,
+        isUnsigned: isUnsigned(givenType),
+      }),
     },
   );
 }

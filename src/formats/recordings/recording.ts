@@ -9,9 +9,10 @@ import {
   type SpectraElements,
   type VoltageElements,
 } from '../../core/axes.js';
-import { preparing } from '../../core/closing.js';
+import type { Closable } from '../../core/closing.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
+import { sendersSideBySide } from '../../core/presence/presence.js';
 import { addSamples } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { CanonicalSpectra, FrameTally, SpectraRecording, VoltageRecording } from '../format.js';
@@ -26,7 +27,9 @@ import {
   type Frame,
   type SenderRange,
 } from './frames.js';
-import { openInput, type InputFile } from '../io/input.js';
+import type { InputFile } from '../io/input.js';
+import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
+import { makeSigned } from './unsigned.js';
 
 /** Destination of samples: `elements` has `stride` samples per row; write `count` of them, starting at sample `at`. */
 export interface Target<Elements> {
@@ -59,20 +62,36 @@ export interface Segment {
 }
 
 interface SegmentStore<Elements> {
-  readonly file: InputFile;
+  readonly file: Closable;
   /** In time order, without overlap. */
   readonly segments: readonly Segment[];
   /** Bytes outside all of them, known beforehand. */
   readonly spareBytes?: number;
   /** Segments that occur a second time in the file; known beforehand and skipped. */
   readonly doubled?: number;
-  readonly tally: FrameTally;
+  /** Ranges that count as missing although the file has bytes for them. */
+  readonly missing?: readonly SpectraGap[];
+  readonly tally?: FrameTally;
   /** Reads and decodes samples of a segment, starting at its sample `from`. */
   read(segment: Segment, from: number, target: Target<Elements>): Promise<void>;
+  /** Refuses a complete block with invalid values. */
+  check?(elements: Elements, firstSample: number): void;
 }
 
-interface Memory<Elements> {
-  elements(samples: number): Elements;
+/** A block of this many samples, zeroed. */
+export type Memory<Elements> = (samples: number) => Elements;
+type AnyElements = VoltageElements | SpectraElements;
+interface Filled<Elements> extends AssembledBlock {
+  readonly elements: Elements;
+}
+type Walk<Elements> = (
+  memory: Memory<Elements>,
+  blockSamples: number,
+  within?: SampleRange,
+) => AsyncGenerator<Filled<Elements>>;
+interface Held {
+  readonly file: Closable;
+  readonly tally?: FrameTally;
 }
 
 /** One buffer, allocated at the first block and reused; a shorter block gets its front. */
@@ -80,15 +99,11 @@ function memory<
   Elements extends { subarray(from: number, to: number): Elements; fill(value: number): unknown },
 >(where: string, allocate: (samples: number) => Elements, elementsPerSample: number): Memory<Elements> {
   let buffer: Elements | undefined;
-  return {
-    elements: (samples) => {
-      const view = (buffer ??= allocated(where, () => allocate(samples))).subarray(
-        0,
-        samples * elementsPerSample,
-      );
-      view.fill(0);
-      return view;
-    },
+  return (samples) => {
+    buffer ??= allocated(where, () => allocate(samples));
+    const view = buffer.subarray(0, samples * elementsPerSample);
+    view.fill(0);
+    return view;
   };
 }
 
@@ -113,9 +128,9 @@ async function* framedBlocks<Elements>(
   memory: Memory<Elements>,
   samples: number,
   blockSamples: number,
-): AsyncGenerator<AssembledBlock & { elements: Elements }> {
+): AsyncGenerator<Filled<Elements>> {
   resetTally(store.tally);
-  let elements = memory.elements(Math.min(blockSamples, samples));
+  let elements = memory(Math.min(blockSamples, samples));
   let stride = 0;
   const blocks = assembleFrames({
     senders: store.senders,
@@ -125,7 +140,7 @@ async function* framedBlocks<Elements>(
     tally: store.tally,
     clear: (length) => {
       stride = length;
-      elements = memory.elements(length);
+      elements = memory(length);
     },
     place: (frame, from, count, at) => {
       store.unpack(frame, from, { elements, stride, at, count });
@@ -134,21 +149,21 @@ async function* framedBlocks<Elements>(
   for await (const block of blocks) yield { ...block, elements };
 }
 
-async function* segmentedBlocks<Elements>(
+async function* segmentedBlocks<Elements extends AnyElements>(
   store: SegmentStore<Elements>,
   memory: Memory<Elements>,
   box: SenderRange,
   samples: number,
   blockSamples: number,
   within: SampleRange = { first: 0, end: samples },
-): AsyncGenerator<AssembledBlock & { elements: Elements }> {
-  const { spareBytes = 0, doubled = 0 } = store;
-  Object.assign(resetTally(store.tally), { spareBytes, doubled });
+): AsyncGenerator<Filled<Elements>> {
+  const { spareBytes = 0, doubled = 0, missing = [], tally = emptyTally() } = store;
+  Object.assign(resetTally(tally), { spareBytes, doubled });
   let next = 0;
   const begin = Math.floor(within.first / blockSamples) * blockSamples;
   for (let first = begin; first < Math.min(within.end, samples); first += blockSamples) {
     const length = Math.min(blockSamples, samples - first);
-    const elements = memory.elements(length);
+    const elements = memory(length);
     const covered: number[] = [];
     for (let k = next; k < store.segments.length; k++) {
       const segment = store.segments[k];
@@ -157,31 +172,68 @@ async function* segmentedBlocks<Elements>(
       if (segment.firstSample + segment.samples <= first + length) next = k + 1;
       if (segment.firstSample >= first + length) break;
       if (to <= from) continue;
-      if (from === segment.firstSample) store.tally.frames++;
+      if (from === segment.firstSample) tally.frames++;
       const target = { elements, stride: length, at: from - first, count: to - from };
       await store.read(segment, from - segment.firstSample, target);
       covered.push(from - first, to - first);
     }
-    const gaps = [...gapsOf([box], [covered], length), ...noSamples(elements, box, length)];
+    const parts = elements.length / (length * box.endInput * box.endChannel) === 2 ? 2 : 1;
+    const shape = { samples: length, inputs: box.endInput, partsPerSample: parts } as const;
+    const gaps = [...gapsOf([box], [covered], length), ...takeMissing(elements, missing, shape, first)];
+    store.check?.(elements, first);
+    gaps.push(...takeNoSamples(elements, shape));
     yield { firstSample: first, samples: length, gaps, elements };
   }
 }
 
-function noSamples(elements: unknown, { endInput, endChannel }: SenderRange, samples: number): SpectraGap[] {
-  if (!(elements instanceof Float32Array)) return [];
-  const parts = elements.length / (samples * endInput * endChannel);
-  return takeNoSamples(elements, { samples, inputs: endInput, partsPerSample: parts === 2 ? 2 : 1 });
+/** The missing ranges within a block, from its first sample on; their elements become zeros. */
+function takeMissing(
+  elements: AnyElements,
+  missing: readonly SpectraGap[],
+  { samples, inputs, partsPerSample: parts }: Parameters<typeof takeNoSamples>[1],
+  first: number,
+): SpectraGap[] {
+  return missing.flatMap((gap) => {
+    const firstSample = Math.max(0, gap.firstSample - first);
+    const endSample = Math.min(samples, gap.endSample - first);
+    if (endSample <= firstSample) return [];
+    for (let c = gap.firstChannel; c < gap.endChannel; c++)
+      for (let a = gap.firstInput; a < gap.endInput; a++) {
+        const row = (c * inputs + a) * samples;
+        elements.fill(0, (row + firstSample) * parts, (row + endSample) * parts);
+      }
+    return [{ ...gap, firstSample, endSample }];
+  });
 }
 
-function voltages(
-  facts: VoltageFacts,
-  store: { file: InputFile; tally: FrameTally },
-  walk: (
-    memory: Memory<VoltageElements>,
-    blockSamples: number,
-    within?: SampleRange,
-  ) => AsyncGenerator<AssembledBlock & { elements: VoltageElements }>,
-): VoltageRecording {
+/** Bytes per read: large enough for the disk, small compared with a block. */
+const CHUNK_BYTES = 2 ** 21;
+
+/** Reads interleaved samples, [t][stream], into the rows of a block. */
+export function interleavedReader(
+  file: InputFile,
+  of: { readonly streams: number; readonly sampleBytes: SampleBytes; readonly isUnsigned?: boolean },
+): SegmentStore<AnyElements>['read'] {
+  const { streams, sampleBytes, isUnsigned = false } = of;
+  const frameBytes = streams * sampleBytes;
+  const most = Math.max(1, Math.floor(CHUNK_BYTES / frameBytes));
+  return async ({ offsetBytes }, from, { elements, stride, at, count }) => {
+    const chunk = new Uint8Array(Math.min(most, count) * frameBytes);
+    for (let done = 0; done < count; done += most) {
+      const rows = Math.min(most, count - done);
+      const part = chunk.subarray(0, rows * frameBytes);
+      await file.readExactly(part, offsetBytes + (from + done) * frameBytes);
+      if (isUnsigned) makeSigned(part);
+      turn(
+        { bytes: part, first: 0, stride: streams },
+        { bytes: bytesOf(elements), first: at + done, stride },
+        { rows, columns: streams, sampleBytes },
+      );
+    }
+  };
+}
+
+export function voltages(facts: VoltageFacts, held: Held, walk: Walk<VoltageElements>): VoltageRecording {
   const { type, inputs } = facts;
   async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<VoltageBlock> {
     wholeNumber(facts.path, 'block length in samples', blockSamples, 1, 2 ** 31);
@@ -206,18 +258,10 @@ function voltages(
       };
     }
   }
-  return { ...facts, kind: 'voltages', tally: store.tally, blocks, close: () => store.file.close() };
+  return { ...facts, kind: 'voltages', ...ended(held), blocks };
 }
 
-function spectra(
-  facts: SpectraFacts,
-  store: { file: InputFile; tally: FrameTally },
-  walk: (
-    memory: Memory<SpectraElements>,
-    blockSamples: number,
-    within?: SampleRange,
-  ) => AsyncGenerator<AssembledBlock & { elements: SpectraElements }>,
-): SpectraRecording {
+export function spectra(facts: SpectraFacts, held: Held, walk: Walk<SpectraElements>): SpectraRecording {
   const { type, channels, inputs } = facts;
   async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<CanonicalSpectra> {
     wholeNumber(facts.path, 'block length in samples', blockSamples, 1, 2 ** 31);
@@ -235,8 +279,13 @@ function spectra(
       };
     }
   }
-  return { ...facts, kind: 'spectra', tally: store.tally, blocks, close: () => store.file.close() };
+  return { ...facts, kind: 'spectra', ...ended(held), blocks };
 }
+
+const ended = ({ file, tally }: Held): Pick<VoltageRecording, 'tally' | 'close'> => ({
+  ...(tally && { tally }),
+  close: () => file.close(),
+});
 
 export const framedVoltages = (facts: VoltageFacts, store: FrameStore<VoltageElements>): VoltageRecording =>
   voltages(facts, store, (space, blockSamples) => framedBlocks(store, space, facts.samples, blockSamples));
@@ -244,19 +293,19 @@ export const framedVoltages = (facts: VoltageFacts, store: FrameStore<VoltageEle
 export const framedSpectra = (facts: SpectraFacts, store: FrameStore<SpectraElements>): SpectraRecording =>
   spectra(facts, store, (space, blockSamples) => framedBlocks(store, space, facts.samples, blockSamples));
 
-const everything = (inputs: number, channels: number): SenderRange => ({
-  firstInput: 0,
-  endInput: inputs,
-  firstChannel: 0,
-  endChannel: channels,
-});
-
 export const segmentedVoltages = (
   facts: VoltageFacts,
   store: SegmentStore<VoltageElements>,
 ): VoltageRecording =>
   voltages(facts, store, (space, blockSamples, within) =>
-    segmentedBlocks(store, space, everything(facts.inputs, 1), facts.samples, blockSamples, within),
+    segmentedBlocks(
+      store,
+      space,
+      sendersSideBySide(1, facts.inputs, 1)[0],
+      facts.samples,
+      blockSamples,
+      within,
+    ),
   );
 
 export const segmentedSpectra = (
@@ -267,7 +316,7 @@ export const segmentedSpectra = (
     segmentedBlocks(
       store,
       space,
-      everything(facts.inputs, facts.channels),
+      sendersSideBySide(1, facts.inputs, facts.channels)[0],
       facts.samples,
       blockSamples,
       within,
@@ -301,7 +350,3 @@ export function polarisationsFor(
   }
   return polarisations;
 }
-
-/** Opens the file for `use`, and closes it if `use` fails. */
-export const openOn = <Opened>(path: string, use: (file: InputFile) => Promise<Opened>): Promise<Opened> =>
-  preparing(async (closers) => use(closers.keep(await openInput(path))));

@@ -18,9 +18,10 @@ import {
   type FrameParser,
   type FrameReading,
 } from './frames.js';
-import type { InputFile } from '../io/input.js';
+import { openOn, type InputFile } from '../io/input.js';
 import { afterElapsedSeconds, vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
-import { framedVoltages, openOn, polarisationsFor } from './recording.js';
+import { sendersSideBySide } from '../../core/presence/presence.js';
+import { framedVoltages, polarisationsFor } from './recording.js';
 import { refuseLyingThreads, secondsOfOneThread } from './thread-seconds.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 import { frameRate, refuseBeyond } from './vdif-rate.js';
@@ -232,12 +233,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     {
       file,
       tally,
-      senders: threads.map((_, sender) => ({
-        firstInput: sender * channels,
-        endInput: (sender + 1) * channels,
-        firstChannel: 0,
-        endChannel: 1,
-      })),
+      senders: sendersSideBySide(threads.length, channels, 1),
       batches: () => readFrames(reading),
       unpack: (frame, from, target) => {
         unpack(frame.payload, from, target, frame.sender * channels);

@@ -8,9 +8,8 @@ import { refuse } from '../../core/errors.js';
 import { formatInstant, parseInstant, type Instant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
-import type { InputFile } from '../io/input.js';
+import { openOn, type InputFile } from '../io/input.js';
 import { openPlain } from './raw.js';
-import { openOn } from './recording.js';
 import type { StreamType } from './unsigned.js';
 
 const MOST_CHUNK_BYTES = 2 ** 20;

@@ -3,30 +3,15 @@
  * same time are stations side by side, each file's inputs after those of the one before. Both are ranges on one time
  * grid; whatever no range covers is missing.
  */
-import {
-  allocateSpectra,
-  allocateVoltages,
-  elementsPerSpectra,
-  elementsPerVoltage,
-  spectraCAT,
-  voltagesAT,
-  type SpectraElements,
-  type VoltageElements,
-} from '../../core/axes.js';
+import type { SpectraElements, VoltageElements } from '../../core/axes.js';
 import type { CanonicalSpectra, VoltageBlock } from '../../core/blocks.js';
-import { refuse, wholeNumber } from '../../core/errors.js';
-import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { refuse } from '../../core/errors.js';
+import type { SpectraGap } from '../../core/gaps.js';
+import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import { sampleRateOf } from '../../core/sources.js';
-import type {
-  EndsEarly,
-  FrameTally,
-  OpenOptions,
-  Recording,
-  SpectraRecording,
-  VoltageRecording,
-} from '../format.js';
+import type { EndsEarly, FrameTally, OpenOptions, Recording } from '../format.js';
 import { emptyTally, gapsOf, type SenderRange } from '../recordings/frames.js';
-import { polarisationsFor } from '../recordings/recording.js';
+import { polarisationsFor, spectra, voltages, type Memory } from '../recordings/recording.js';
 import { refuseOtherInputs, refuseUnlike } from './alike.js';
 
 interface Part {
@@ -100,69 +85,43 @@ export function joinRecordings(
     polarisations: polarisationsFor(first.path, inputs, first.polarisations, options),
     samples,
     start: origin,
-    tally,
     ...(parts.some((one) => one.verify !== undefined) && {
       verify: async () => {
         for (const part of parts) await part.verify?.();
       },
     }),
-    close: async () => {
-      for (const part of parts) await part.close();
+  };
+  const parted = {
+    tally,
+    file: {
+      close: async () => {
+        for (const part of parts) await part.close();
+      },
     },
   };
-  const walk = (memory: Memory, blockSamples: number) =>
-    joinedBlocks(boxes, { channels, inputs, samples, blockSamples, tally }, memory);
+  const shape = { channels, inputs, samples, tally };
   if (first.kind === 'voltages') {
-    const { kind, type, sampleRateHz, centreFrequencyHz } = first;
-    const perSample = elementsPerVoltage(type);
-    async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
-      const memory: Memory = { perSample, allocate: (length) => allocateVoltages(type, inputs, length) };
-      for await (const { at, length, gaps, elements } of walk(memory, blockSamples))
-        yield {
-          type,
-          inputs,
-          samples: length,
-          start: addSamples(origin, at, rateHz),
-          voltages: voltagesAT(elements as VoltageElements, type, inputs, length),
-          gaps: gaps.map(({ firstInput, endInput, firstSample, endSample }) => ({
-            firstInput,
-            endInput,
-            firstSample,
-            endSample,
-          })),
-        };
-    }
-    return { ...facts, kind, type, sampleRateHz, centreFrequencyHz, blocks } satisfies VoltageRecording;
+    const { type, sampleRateHz, centreFrequencyHz } = first;
+    return voltages({ ...facts, type, sampleRateHz, centreFrequencyHz }, parted, (memory, blockSamples) =>
+      joinedBlocks(boxes, shape, memory, blockSamples),
+    );
   }
-  const { kind, type, spectrumRateHz, frequenciesHz, channelWidthHz } = first;
-  const { levels, gainRatio, realChannels } = first;
-  const perSample = elementsPerSpectra(type);
-  async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
-    const memory: Memory = {
-      perSample,
-      allocate: (length) => allocateSpectra(type, channels, inputs, length),
-    };
-    for await (const { at, length, gaps, elements } of walk(memory, blockSamples))
-      yield {
-        samples: length,
-        gaps,
-        start: addSamples(origin, at, rateHz),
-        spectra: spectraCAT(elements as SpectraElements, type, channels, inputs, length),
-      };
-  }
-  return {
-    ...facts,
-    kind,
-    type,
-    channels,
-    spectrumRateHz,
-    frequenciesHz,
-    channelWidthHz,
-    blocks,
-    levels,
-    gainRatio,
-    realChannels,
-  } satisfies SpectraRecording;
+  const { type, spectrumRateHz, frequenciesHz, channelWidthHz, levels, gainRatio, realChannels } = first;
+  return spectra(
+    {
+      ...facts,
+      type,
+      channels,
+      spectrumRateHz,
+      frequenciesHz,
+      channelWidthHz,
+      levels,
+      gainRatio,
+      realChannels,
+    },
+    parted,
+    (memory, blockSamples) => joinedBlocks(boxes, shape, memory, blockSamples),
+  );
 }
 
 /** The sum of what is missing in several truncated files. */
@@ -235,32 +194,27 @@ function inSequence(placed: readonly Placed[]): Part[] {
     });
 }
 
-interface Memory {
-  readonly perSample: number;
-  allocate(samples: number): VoltageElements | SpectraElements;
-}
-
 interface Shape {
   readonly channels: number;
   readonly inputs: number;
   readonly samples: number;
-  readonly blockSamples: number;
   readonly tally: FrameTally;
 }
 
-async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memory) {
-  const { channels, inputs, samples, blockSamples, tally } = shape;
-  wholeNumber(parts[0].recording.path, 'block length in samples', blockSamples, 1, 2 ** 31);
+async function* joinedBlocks<Elements extends VoltageElements | SpectraElements>(
+  parts: readonly Part[],
+  { channels, inputs, samples, tally }: Shape,
+  memory: Memory<Elements>,
+  blockSamples: number,
+) {
   const readers = parts.map((part) => ({ part, iterator: openReader(part, blockSamples) }));
-  const whole = memory.allocate(Math.min(blockSamples, samples));
   for (let at = 0; at < samples; at += blockSamples) {
     const length = Math.min(blockSamples, samples - at);
-    const elements = whole.subarray(0, channels * inputs * length * memory.perSample);
-    elements.fill(0);
+    const elements = memory(length);
+    const perSample = elements.length / (channels * inputs * length);
     const senders: SenderRange[] = [];
     const covered: number[][] = [];
-    const missing: SenderRange[] = [];
-    const holes: number[][] = [];
+    const missing: SpectraGap[] = [];
     for (const { part, iterator } of readers) {
       const sender = { firstInput: part.firstInput, endInput: part.firstInput + part.recording.inputs };
       const box = { ...sender, firstChannel: 0, endChannel: channels };
@@ -275,8 +229,8 @@ async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memor
             const source = (c * part.recording.inputs + a) * piece.stride + (from - piece.at) + piece.offset;
             const target = (c * inputs + part.firstInput + a) * length + (from - at);
             elements.set(
-              piece.elements.subarray(source * memory.perSample, (source + to - from) * memory.perSample),
-              target * memory.perSample,
+              piece.elements.subarray(source * perSample, (source + to - from) * perSample),
+              target * perSample,
             );
           }
         cover.push(from - at, to - at);
@@ -288,24 +242,15 @@ async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memor
             ...gap,
             firstInput: gap.firstInput + part.firstInput,
             endInput: gap.endInput + part.firstInput,
+            firstSample: first - at,
+            endSample: end - at,
           });
-          holes.push([first - at, end - at]);
         }
       }
     }
     sumTallies(tally, parts);
-    const gaps = [
-      ...gapsOf(senders, covered, length),
-      ...missing.map((box, k) => ({ ...box, firstSample: holes[k][0], endSample: holes[k][1] })),
-    ].map(({ firstInput, endInput, firstChannel, endChannel, firstSample, endSample }) => ({
-      firstInput,
-      endInput,
-      firstChannel,
-      endChannel,
-      firstSample,
-      endSample,
-    }));
-    yield { at, length, gaps, elements };
+    const gaps = [...gapsOf(senders, covered, length), ...missing];
+    yield { firstSample: at, samples: length, gaps, elements };
   }
 }
 
@@ -323,9 +268,8 @@ interface Piece {
   readonly stride: number;
   readonly offset: number;
   readonly elements: VoltageElements | SpectraElements;
-  readonly gaps: readonly TimedRange[];
+  readonly gaps: readonly SpectraGap[];
 }
-type TimedRange = SenderRange & { readonly firstSample: number; readonly endSample: number };
 
 /** Yields a part's blocks up to the current time; one that extends beyond is yielded again. */
 function openReader({ recording, firstSample, skip }: Part, blockSamples: number) {

@@ -1,10 +1,10 @@
 /** TART, the Transient Array Radio Telescope (24 antennas at GPS L1): raw samples, visibilities and API snapshots. */
-import { preparing } from '../../core/closing.js';
+import { closingAfter, preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { FileKind, Format } from '../format.js';
 import type { GainsFile } from '../gains/gains.js';
 import { isHdf5, namesInHead, openHdf5 } from '../hdf5/read.js';
-import { openInput } from '../io/input.js';
+import { headOf, withInput } from '../io/input.js';
 import { refuseUnread } from '../reading-options.js';
 import { isTartJson, gainsInJson, openTartJson } from './json.js';
 import { openTartRaw } from './raw.js';
@@ -18,33 +18,22 @@ const kinds = {
 
 const HEAD_BYTES = 4096;
 
-async function headOf(path: string): Promise<Uint8Array> {
-  const file = await openInput(path);
-  try {
-    const head = new Uint8Array(Math.min(HEAD_BYTES, file.sizeBytes));
-    await file.readExactly(head, 0);
-    return head;
-  } finally {
-    await file.close();
-  }
-}
+const headAt = (path: string): Promise<Uint8Array> => withInput(path, (file) => headOf(file, HEAD_BYTES));
 
 const isSnapshot = (head: Uint8Array): boolean => isTartJson(Buffer.from(head).toString('latin1'));
 
 /** Snapshots of its API, possibly with a catalogue. */
-export const isTartSnapshot = async (path: string): Promise<boolean> => isSnapshot(await headOf(path));
+export const isTartSnapshot = async (path: string): Promise<boolean> => isSnapshot(await headAt(path));
 
 /** A TART's own gains from any kind of TART file; undefined for other files. */
 export async function tartGainsIn(path: string): Promise<GainsFile | undefined> {
-  const head = await headOf(path);
+  const head = await headAt(path);
   if (isSnapshot(head)) return gainsInJson(path);
   if (!isHdf5(head)) return undefined;
-  const file = await openHdf5(path);
-  try {
+  return closingAfter(async (closers) => {
+    const file = closers.keep(await openHdf5(path));
     return file.has('config') && file.has('vis') ? gainsInHdf5(file) : undefined;
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 export const tart: Format = {
@@ -58,7 +47,7 @@ export const tart: Format = {
       ? namesInHead(head, 'config', 'timestamp', 'data') || namesInHead(head, 'config', 'timestamp', 'vis')
       : names.has('config') && names.has('timestamp') && (names.has('data') || names.has('vis'))),
   open: async (path, options = {}) => {
-    if (isSnapshot(await headOf(path))) {
+    if (isSnapshot(await headAt(path))) {
       refuseUnread(path, options, [kinds.json], Object.values(kinds));
       return openTartJson(path, options);
     }

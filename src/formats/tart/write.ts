@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { text } from '../hdf5/items.js';
 import { createHdf5 } from '../hdf5/write.js';
-import { openOutput, writeFileWhole } from '../io/output.js';
+import { writeFileWhole, writeOutput } from '../io/output.js';
 
 export interface TartRecording {
   readonly telescope: Telescope;
@@ -37,8 +37,7 @@ export async function writeTartRaw(path: string, recording: TartRecording): Prom
     orientation: 0,
     axes: ['East', 'North', 'Up'],
   };
-  const output = await openOutput(path);
-  try {
+  await writeOutput(path, async (output) => {
     const file = await createHdf5(output, {
       kind: 'group',
       items: {
@@ -48,11 +47,7 @@ export async function writeTartRaw(path: string, recording: TartRecording): Prom
       },
     });
     await file.commit();
-    await output.finish();
-  } catch (error) {
-    await output.abandon();
-    throw error;
-  }
+  });
   const positions = path.replace(/\.hdf5?$/i, '') + '-antenna_positions.json';
   const rows = telescope.stations.map(({ eastM, northM, upM }) => [eastM, northM, upM]);
   await writeFileWhole(positions, `${JSON.stringify({ antenna_positions: rows })}\n`);

@@ -84,6 +84,12 @@ export function splitTable(
   return { stations, unused };
 }
 
+/** Rows per time: the maximum, and whether all times have as many. */
+export function rowsPerTime(counts: readonly number[]): NonNullable<VisibilityHeader['rows']> {
+  const most = counts.reduce((x, y) => Math.max(x, y), 0);
+  return { most, times: counts.every((count) => count === most) ? 'alike' : 'different' };
+}
+
 /** UVFITS cards with a meaning here or for all readers; all others are extra keywords. */
 const standardCards =
   /^(?:SIMPLE|BITPIX|NAXIS\d*|EXTEND|BLOCKED|GROUPS|[PG]COUNT|(?:CTYPE|CRVAL|CDELT|CRPIX|CROTA|CUNIT)\d+|(?:PTYPE|PSCAL|PZERO|PUNIT)\d+|BSCALE|BZERO|BUNIT|DATE-OBS|TELESCOP|INSTRUME|OBJECT|OBSRA|OBSDEC|EPOCH|RADESYS[Aa]?|PHSFRAME|CHWIDTH|XORIENT|LAT|LON|ALT|BLTORDER|CHECKSUM|DATASUM)$/;

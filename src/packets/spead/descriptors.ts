@@ -12,7 +12,15 @@ interface SpeadDescriptor {
   readonly type: string;
 }
 
-const inside = { name: 0x10, description: 0x11, shape: 0x12, format: 0x13, id: 0x14, numpy: 0x15 } as const;
+/** The items inside a descriptor. */
+export const inside = {
+  name: 0x10,
+  description: 0x11,
+  shape: 0x12,
+  format: 0x13,
+  id: 0x14,
+  numpy: 0x15,
+} as const;
 
 /** The descriptors of a heap that fits in one packet; damaged ones are omitted. */
 export function descriptorsOf({ header, payload }: ParsedPacket<SpeadHeader>): SpeadDescriptor[] {

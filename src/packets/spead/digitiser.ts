@@ -5,7 +5,8 @@
 import { wholeNumber } from '../../core/errors.js';
 import { rationalOf, type Rational } from '../../core/clock/rational.js';
 import type { VoltageSource } from '../../core/sources.js';
-import { checkedPlan, sendersSideBySide } from '../checked-plan.js';
+import { sendersSideBySide } from '../../core/presence/presence.js';
+import { checkedPlan } from '../checked-plan.js';
 import {
   packetFormat,
   placed,

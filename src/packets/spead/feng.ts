@@ -7,7 +7,8 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import { rational, rationalOf, type Rational } from '../../core/clock/rational.js';
 import { powerOfTwoFrom } from '../../core/round-up.js';
 import type { SpectraSource } from '../../core/sources.js';
-import { checkedPlan, sendersSideBySide } from '../checked-plan.js';
+import { sendersSideBySide } from '../../core/presence/presence.js';
+import { checkedPlan } from '../checked-plan.js';
 import {
   invalid,
   packetFormat,
@@ -20,7 +21,7 @@ import {
 import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
 import { commonNumbers, mostCommon, commonStep } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
-import { descriptorsOf } from './descriptors.js';
+import { descriptorsOf, inside } from './descriptors.js';
 import {
   address,
   immediate,
@@ -246,10 +247,6 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
   }),
 });
 
-const inside = { name: 0x10, description: 0x11, id: 0x14, numpy: 0x15 } as const;
-
-const SAMPLES = 0x4300;
-
 function fengDescriptor({ cell, numbers }: StreamPlan): Uint8Array {
   const shape = [numbers.channelsPerHeap, cell.sizes.t, cell.sizes.a, ...(cell.bits === 8 ? [2] : [])];
   const texts: readonly (readonly [number, string])[] = [
@@ -264,7 +261,7 @@ function fengDescriptor({ cell, numbers }: StreamPlan): Uint8Array {
   const starts = bytes.map((_, n) => bytes.slice(0, n).reduce((sum, { length }) => sum + length, 0));
   const payload = Buffer.concat(bytes);
   const descriptor = packet(payload, [
-    immediate(inside.id, BigInt(SAMPLES)),
+    immediate(inside.id, BigInt(ids.samples)),
     ...texts.map(([id], n) => address(id, BigInt(starts[n]))),
   ]);
   return packet(descriptor, [address(speadIds.descriptor, 0n)]);

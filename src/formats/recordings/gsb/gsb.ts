@@ -11,7 +11,7 @@ import { closeAll, preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatHz } from '../../../core/units.js';
-import type { EndsEarly, FileKind, Format, OpenOptions, Recording } from '../../format.js';
+import type { EndsEarly, FileKind, Format, FrameTally, OpenOptions, Recording } from '../../format.js';
 import { openInput, readText, type InputFile } from '../../io/input.js';
 import { isRemote } from '../../io/remote.js';
 import { refuseUnread } from '../../reading-options.js';
@@ -116,18 +116,17 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
       `has ${lines} time stamps, where ${all[0].path} holds ${held} frames`,
       'put back the line that is lacking; or, if frames are longer, say so with source.rate',
     );
-  const whole = held;
-  const segments = times.places.slice(0, whole).map((place, k): Segment => ({
+  const segments = times.places.slice(0, held).map((place, k): Segment => ({
     firstSample: place * frames.samples,
     samples: frames.samples,
     offsetBytes: k * frames.bytes,
   }));
   const samples = plausibleSamples(
     path,
-    (times.places[whole - 1] + 1) * frames.samples,
-    whole * frames.samples,
+    (times.places[held - 1] + 1) * frames.samples,
+    held * frames.samples,
   );
-  const used = whole * frames.bytes;
+  const used = held * frames.bytes;
   const store = {
     file: { ...all[0], close: closeAll(...all) },
     segments,
@@ -140,7 +139,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
     telescope: options.telescope,
     details: {
       mode: times.kind,
-      frames: whole,
+      frames: held,
       frameBytes: frames.bytes,
       samplesPerFrame: frames.samples,
       files: all.map((file) => basename(file.path)),
@@ -148,7 +147,7 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
     samples,
     start: times.start,
     ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
-    ...endOf(times, whole, frames, all.length),
+    ...endOf(times, held, frames, all.length),
   };
   return times.kind === 'rawdump'
     ? rawDump(all[0], shared, frames, store, options)
@@ -175,7 +174,12 @@ function endOf(
 }
 
 type Shared = Pick<Recording, 'path' | 'format' | 'details' | 'samples' | 'start'>;
-type Store = Omit<Parameters<typeof segmentedVoltages>[1], 'read'>;
+interface Store {
+  readonly file: InputFile;
+  readonly segments: readonly Segment[];
+  readonly spareBytes: number;
+  readonly tally: FrameTally;
+}
 
 function rawDump(
   file: InputFile,

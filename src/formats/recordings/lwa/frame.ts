@@ -4,12 +4,12 @@
  */
 import { refuse } from '../../../core/errors.js';
 import { instant, type Instant } from '../../../core/instant.js';
-import { emptyTally, walkFrames, type Frame, type FrameReading } from '../frames.js';
+import { emptyTally, isSync, nextSync, walkFrames, type Frame, type FrameReading } from '../frames.js';
 import type { FrameTally } from '../../format.js';
-import type { InputFile } from '../../io/input.js';
+import { headOf, type InputFile } from '../../io/input.js';
 
 export const CLOCK_HZ = 196_000_000;
-const SYNC = [0xde, 0xc0, 0xde, 0x5c] as const;
+export const SYNC = [0xde, 0xc0, 0xde, 0x5c] as const;
 
 export type LwaKind = 'tbn' | 'tbw' | 'tbf' | 'tbx' | 'drx' | 'drx8' | 'cor';
 
@@ -28,22 +28,6 @@ export interface LwaShape {
   readonly frameBytes: number;
   /** From the stations' newer processor, which has different channels (TBF). */
   readonly isNewer?: boolean;
-}
-
-export function isSync(bytes: Uint8Array, at: number): boolean {
-  return SYNC.every((byte, k) => bytes[at + k] === byte);
-}
-
-/** The next sync word at or after `from`, or the first position where one could still begin. */
-function nextSync(bytes: Uint8Array, from: number): number {
-  let at = from;
-  while (at + SYNC.length <= bytes.length) {
-    at = bytes.indexOf(SYNC[0], at);
-    if (at < 0) break;
-    if (isSync(bytes, at)) return at;
-    at++;
-  }
-  return Math.max(from, bytes.length - SYNC.length + 1);
 }
 
 /**
@@ -81,8 +65,8 @@ const FRONT_BYTES = 1 << 18;
 /** Only the frame spacing distinguishes four-bit from eight-bit beam frames: the more frequent spacing decides. */
 function drxKind(front: Uint8Array, first: number): 'drx' | 'drx8' {
   let [near, far] = [0, 0];
-  for (let at = first; at + 4 <= front.length; at = nextSync(front, at + 4)) {
-    const distance = nextSync(front, at + 4) - at;
+  for (let at = first; at + 4 <= front.length; at = nextSync(SYNC, front, at + 4)) {
+    const distance = nextSync(SYNC, front, at + 4) - at;
     if (distance === DRX_BYTES) near++;
     if (distance === DRX8_BYTES) far++;
   }
@@ -93,16 +77,15 @@ function drxKind(front: Uint8Array, first: number): 'drx' | 'drx8' {
 /** TBF states its number of stands since there have been stations of 64; before, it follows from the frame length. */
 const tbfBytes = (front: Uint8Array, view: DataView, at: number): number => {
   const stands = view.getUint16(at + 14);
-  return stands === 0 ? nextSync(front, at + 4) - at : headerBytes.tbf + 24 * stands;
+  return stands === 0 ? nextSync(SYNC, front, at + 4) - at : headerBytes.tbf + 24 * stands;
 };
 
 /** The kind and length of a file's frames, from its first sync words. */
 export async function shapeOf(file: InputFile): Promise<LwaShape> {
   const { path } = file;
-  const front = new Uint8Array(Math.min(FRONT_BYTES, file.sizeBytes));
-  await file.readExactly(front, 0);
+  const front = await headOf(file, FRONT_BYTES);
   const view = new DataView(front.buffer);
-  for (let at = nextSync(front, 0); at + 32 <= front.length; at = nextSync(front, at + 1)) {
+  for (let at = nextSync(SYNC, front, 0); at + 32 <= front.length; at = nextSync(SYNC, front, at + 1)) {
     const family = kindOf(front, at);
     if (!family) continue;
     const kind = family === 'drx' ? drxKind(front, at) : family;
@@ -113,12 +96,12 @@ export async function shapeOf(file: InputFile): Promise<LwaShape> {
       tbx: () => headerBytes.tbx + 2 * view.getUint16(at + 16) * view.getUint16(at + 18),
       drx: () => DRX_BYTES,
       drx8: () => DRX8_BYTES,
-      cor: () => nextSync(front, at + 4) - at,
+      cor: () => nextSync(SYNC, front, at + 4) - at,
     }[kind]();
     if (!isFrameLength[kind](frameBytes) || at + frameBytes > file.sizeBytes) continue;
     // Two frames at this spacing are enough; a single frame is accepted.
     const next = at + frameBytes;
-    if (next + 4 <= front.length && !isSync(front, next)) continue;
+    if (next + 4 <= front.length && !isSync(SYNC, front, next)) continue;
     return { kind, frameBytes, ...(kind === 'tbf' && { isNewer: front[at + 4] === NEWER_TBF }) };
   }
   return refuse(path, 'no whole LWA frame is in it', 'it is damaged, cut short, or in another format');
@@ -140,8 +123,8 @@ export function lwaReading(
     bufferBytes: Math.max(1 << 20, 4 * frameBytes),
     tally,
     parse: (bytes, view, at) => {
-      if (!isSync(bytes, at)) {
-        const sync = nextSync(bytes, at);
+      if (!isSync(SYNC, bytes, at)) {
+        const sync = nextSync(SYNC, bytes, at);
         if (sync === at) return { consumed: 0 };
         tally.spareBytes += sync - at;
         return { consumed: sync - at };

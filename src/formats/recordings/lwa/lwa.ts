@@ -1,11 +1,11 @@
 /** One format for all kinds of frames of the Long Wavelength Array. */
 import type { FileKind, Format, OpenedFile, OpenOptions } from '../../format.js';
 import { refuseUnread } from '../../reading-options.js';
-import type { InputFile } from '../../io/input.js';
-import { openOn } from '../recording.js';
+import { headOf, openOn, type InputFile } from '../../io/input.js';
+import { isSync } from '../frames.js';
 import { openCor } from './cor.js';
 import { isDrSpectrum, openDrSpectra } from './drspec.js';
-import { isSync, shapeOf, type LwaKind } from './frame.js';
+import { shapeOf, SYNC, type LwaKind } from './frame.js';
 import { openSpectra } from './spectra.js';
 import { openTbw } from './tbw.js';
 import { openDrx, openTbn } from './voltages.js';
@@ -28,9 +28,7 @@ const kinds = {
 const SPECTRUM_HEAD_BYTES = 76;
 
 async function openFrames(file: InputFile, options: OpenOptions): Promise<OpenedFile> {
-  const head = new Uint8Array(Math.min(SPECTRUM_HEAD_BYTES, file.sizeBytes));
-  await file.readExactly(head, 0);
-  if (isDrSpectrum(head)) {
+  if (isDrSpectrum(await headOf(file, SPECTRUM_HEAD_BYTES))) {
     refuseUnread(file.path, options, [kinds.drspec], Object.values(kinds));
     return openDrSpectra(file, options);
   }
@@ -58,6 +56,6 @@ export const lwa: Format = {
   title: 'LWA frames (TBN, TBW, TBF, TBX, DRX, DRX8, COR, DR spectrometer)',
   extensions: ['.dat', '.tbn', '.tbf', '.tbx', '.drx', '.cor'],
   kinds: Object.values(kinds),
-  recognise: (_path, head) => isSync(head, 0) || isDrSpectrum(head),
+  recognise: (_path, head) => isSync(SYNC, head, 0) || isDrSpectrum(head),
   open: (path, options) => openOn(path, (file) => openFrames(file, options ?? {})),
 };

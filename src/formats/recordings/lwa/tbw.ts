@@ -5,9 +5,10 @@
  */
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
+import { sendersSideBySide } from '../../../core/presence/presence.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
-import { common, emptyTally, plausibleSamples, walkFrames, type Frame, type SenderRange } from '../frames.js';
+import { common, emptyTally, plausibleSamples, walkFrames, type Frame } from '../frames.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, type LwaShape } from './frame.js';
 import { tagSpan } from './times.js';
@@ -152,12 +153,6 @@ export async function openTbw(
   index.forEach(sortByTime);
 
   const inputs = 2 * stands.length;
-  const senders = stands.map((_, sender): SenderRange => ({
-    firstInput: 2 * sender,
-    endInput: 2 * sender + 2,
-    firstChannel: 0,
-    endChannel: 1,
-  }));
   /** All stands' frames in time order, one time range at a time. */
   async function* batches(): AsyncGenerator<Frame[]> {
     tally.invalid += damaged.invalid + odd;
@@ -197,7 +192,7 @@ export async function openTbw(
     {
       file,
       tally,
-      senders,
+      senders: sendersSideBySide(stands.length, 2, 1),
       batches,
       unpack: (frame, from, { elements, stride, at, count }) => {
         const x = 2 * frame.sender * stride + at;

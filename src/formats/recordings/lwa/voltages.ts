@@ -2,22 +2,15 @@
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatInstant } from '../../../core/instant.js';
+import { sendersSideBySide } from '../../../core/presence/presence.js';
 import { formatHz } from '../../../core/units.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
-import { common, emptyTally, plausibleSamples, readFrames, type SenderRange } from '../frames.js';
+import { common, emptyTally, plausibleSamples, readFrames, type Frame } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { unknownFactsOf } from '../../unknown-facts.js';
 import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
 import { commonStep, tagSpan, type TagSpan } from './times.js';
-
-const sendersOf = (count: number): SenderRange[] =>
-  Array.from({ length: count }, (_, a) => ({
-    firstInput: a,
-    endInput: a + 1,
-    firstChannel: 0,
-    endChannel: 1,
-  }));
 
 /** A tuning word of zero is not a frequency: the user's value is used instead. */
 const tunedHz = (word: number, { centreFrequencyHz }: OpenOptions): number | undefined =>
@@ -76,6 +69,10 @@ const headOf = (
     ...details,
   },
 });
+
+/** Samples of 8 + 8 bits of a frame. */
+const pairsOf = ({ payload }: Frame, from: number, count: number): Int8Array =>
+  new Int8Array(payload.buffer, payload.byteOffset + 2 * from, 2 * count);
 
 const TBN_SAMPLES = 512;
 /** Bit 15 marks a wide-band frame; the rest is the number of stand and polarisation, from 1. */
@@ -173,11 +170,10 @@ export async function openTbn(
     {
       file,
       tally,
-      senders: sendersOf(inputs),
+      senders: sendersSideBySide(inputs, 1, 1),
       batches: () => readFrames(reading),
       unpack: (frame, from, { elements, stride, at, count }) => {
-        const bytes = new Int8Array(frame.payload.buffer, frame.payload.byteOffset, frame.payload.length);
-        elements.set(bytes.subarray(2 * from, 2 * (from + count)), (frame.sender * stride + at) * 2);
+        elements.set(pairsOf(frame, from, count), (frame.sender * stride + at) * 2);
       },
     },
   );
@@ -277,13 +273,12 @@ export async function openDrx(
     {
       file,
       tally,
-      senders: sendersOf(inputs),
+      senders: sendersSideBySide(inputs, 1, 1),
       batches: () => readFrames(reading),
       unpack: (frame, from, { elements, stride, at, count }) => {
         let out = (frame.sender * stride + at) * 2;
         if (shape.kind === 'drx8') {
-          const bytes = new Int8Array(frame.payload.buffer, frame.payload.byteOffset, frame.payload.length);
-          elements.set(bytes.subarray(2 * from, 2 * (from + count)), out);
+          elements.set(pairsOf(frame, from, count), out);
           return;
         }
         for (let t = from; t < from + count; t++) {

@@ -10,7 +10,7 @@ import { refuse } from '../../../core/errors.js';
 import { secondsBetween } from '../../../core/instant.js';
 import { formatSeconds } from '../../../core/units.js';
 import type { Format, OpenOptions, Recording } from '../../format.js';
-import { openInput, readJson } from '../../io/input.js';
+import { headOf, readJson, withInput } from '../../io/input.js';
 import { isRemote } from '../../io/remote.js';
 import { joinRecordings } from '../../several/recordings.js';
 import { firstIssue } from '../../telescope-json.js';
@@ -33,16 +33,15 @@ const collectionSchema = z.looseObject({
 const besideIt = (path: string, name: string): string =>
   isRemote(path) ? path.replace(/[^/]*$/, name) : join(dirname(path), name);
 
-async function sha512Of(path: string): Promise<string> {
-  const file = await openInput(path, 'the collection names it: put all its recordings in one folder');
-  try {
-    const bytes = new Uint8Array(file.sizeBytes);
-    await file.readExactly(bytes, 0);
-    return createHash('sha512').update(bytes).digest('hex');
-  } finally {
-    await file.close();
-  }
-}
+const sha512Of = (path: string): Promise<string> =>
+  withInput(
+    path,
+    async (file) =>
+      createHash('sha512')
+        .update(await headOf(file, file.sizeBytes))
+        .digest('hex'),
+    'the collection names it: put all its recordings in one folder',
+  );
 
 /** Times from one clock agree within the fraction of a sample that their digits omit. */
 function refuseOtherStart(first: Recording, other: Recording, rateHz: number): void {

@@ -1,34 +1,26 @@
 /** Opens a SigMF recording, given either file of the pair, as voltages or as channelised data. */
 import {
-  elementsPerVoltage,
   isComplexVoltage,
-  spectraCAT,
   spectraSizeBytes,
-  voltagesAT,
   voltageSizeBytes,
   type SpectraElements,
   type SpectraType,
-  type VoltageElements,
   type VoltageType,
 } from '../../../core/axes.js';
 import { preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
-import { addSamples, instant, parseInstant } from '../../../core/instant.js';
-import type { VoltageBlock } from '../../../core/blocks.js';
-import type { SampleRange } from '../../../core/sources.js';
-import type {
-  CanonicalSpectra,
-  OpenOptions,
-  Recording,
-  SpectraRecording,
-  VoltageRecording,
-} from '../../format.js';
-import { openInput, readJson, type InputFile } from '../../io/input.js';
+import { instant, parseInstant } from '../../../core/instant.js';
+import type { OpenOptions, Recording, SpectraRecording, VoltageRecording } from '../../format.js';
+import { headOf, openInput, readJson, type InputFile } from '../../io/input.js';
 import type { SampleBytes } from '../../io/interleave.js';
-import { polarisationsFor } from '../recording.js';
+import {
+  interleavedReader,
+  polarisationsFor,
+  segmentedSpectra,
+  segmentedVoltages,
+  type Segment,
+} from '../recording.js';
 import { ARCHIVE_HEAD_BYTES, isTar, openArchive } from './archive.js';
-import { takeNoSamples } from '../no-samples.js';
-import { readFrames } from './frames.js';
 import {
   checkMeta,
   dataPathOf,
@@ -43,20 +35,6 @@ import {
 } from './meta.js';
 import { unknownFactsOf } from '../../unknown-facts.js';
 import { createHash } from 'node:crypto';
-
-const voltageViews = {
-  i8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
-  ci8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
-  i16: (bytes) => new Int16Array(bytes.buffer, 0, bytes.length / 2),
-  ci16: (bytes) => new Int16Array(bytes.buffer, 0, bytes.length / 2),
-  f32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length / 4),
-  cf32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length / 4),
-} satisfies Record<VoltageType, (bytes: Uint8Array) => VoltageElements>;
-const spectraViews = {
-  ci8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
-  ci4: (bytes) => bytes,
-  cf32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length / 4),
-} satisfies Record<SpectraType, (bytes: Uint8Array) => SpectraElements>;
 
 /** The advice if one of the two files is missing. */
 const PAIR =
@@ -82,9 +60,7 @@ async function inPair(path: string, closers: Closers): Promise<Found> {
 async function inArchive(path: string, closers: Closers): Promise<Found | undefined> {
   if (/\.sigmf-(meta|data)$/i.test(path)) return undefined;
   const archive = await openInput(path, PAIR);
-  const head = new Uint8Array(Math.min(ARCHIVE_HEAD_BYTES, archive.sizeBytes));
-  await archive.readExactly(head, 0);
-  if (!isTar(head)) {
+  if (!isTar(await headOf(archive, ARCHIVE_HEAD_BYTES))) {
     await archive.close();
     return undefined;
   }
@@ -110,47 +86,16 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
   const type = voltageTypeOf(datatype, metaPath);
   const isUnsigned = datatype in unsignedDatatypes;
   const inputs = meta.global['core:num_channels'] ?? 1;
-  const common = await commonFacts(opening, {
-    inputs,
-    channels: 1,
-    sampleBytes: voltageSizeBytes(type) as SampleBytes,
-  });
-  const { layout, start, rateHz: sampleRateHz, facts } = common;
+  const sampleBytes = voltageSizeBytes(type) as SampleBytes;
+  const common = await commonFacts(opening, { inputs, channels: 1, sampleBytes });
+  const { rateHz: sampleRateHz, facts, segments, missing } = common;
   // By default the band starts at zero: its centre is R/4 (real) or 0 (complex).
   const centreFrequencyHz = common.centreFrequencyHz ?? (isComplexVoltage(type) ? 0 : sampleRateHz / 4);
-  async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<VoltageBlock> {
-    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples, within, {
-      isUnsigned,
-    })) {
-      const elements = voltageViews[type](bytes);
-      const damaged = takeNoSamples(elements, { samples, inputs, partsPerSample: elementsPerVoltage(type) });
-      yield {
-        type,
-        inputs,
-        samples,
-        voltages: voltagesAT(elements, type, inputs, samples),
-        gaps: [...gaps, ...damaged].map((gap) => ({
-          firstInput: gap.firstInput,
-          endInput: gap.endInput,
-          firstSample: gap.firstSample,
-          endSample: gap.endSample,
-        })),
-        start: addSamples(start, firstSample, sampleRateHz),
-      };
-    }
-  }
-  return {
-    kind: 'voltages',
-    ...facts,
-    type,
-    inputs,
-    samples: layout.samples,
-    sampleRateHz,
-    centreFrequencyHz,
-    start,
-    blocks,
-    close: () => file.close(),
-  };
+  const read = interleavedReader(file, { streams: inputs, sampleBytes, isUnsigned });
+  return segmentedVoltages(
+    { ...facts, type, inputs, sampleRateHz, centreFrequencyHz },
+    { file, segments, missing, read },
+  );
 }
 
 async function spectra(opening: Opening, type: SpectraType): Promise<SpectraRecording> {
@@ -182,52 +127,36 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
       'list one a channel, in hertz',
     );
   }
-  const common = await commonFacts(opening, {
-    inputs,
-    channels,
-    sampleBytes: spectraSizeBytes(type) as SampleBytes,
-  });
+  const sampleBytes = spectraSizeBytes(type) as SampleBytes;
+  const common = await commonFacts(opening, { inputs, channels, sampleBytes });
   // If the band's position is unknown, the list is relative to its centre.
   const isPlaced = opening.meta.captures[0]['core:frequency'] !== undefined;
   const fromHz = isPlaced ? 0 : (opening.options.centreFrequencyHz ?? 0);
   const frequenciesHz = Float64Array.from(listedHz, (offsetHz) => offsetHz + fromHz);
-  const { layout, start, rateHz: spectrumRateHz, facts } = common;
-  async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<CanonicalSpectra> {
-    for await (const { bytes, samples, firstSample, gaps } of readFrames(
+  const { rateHz: spectrumRateHz, facts, segments, missing } = common;
+  return segmentedSpectra(
+    {
+      ...facts,
+      type,
+      channels,
+      inputs,
+      spectrumRateHz,
+      frequenciesHz,
+      channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
+      gainRatio: global['corella:gain_over_usual'],
+      realChannels: global['corella:real_channels'],
+      ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
+    },
+    {
       file,
-      layout,
-      blockSamples,
-      within,
-    )) {
-      const elements = spectraViews[type](bytes);
-      checkRange(elements, type, file.path, { samples, firstSample });
-      const damaged = takeNoSamples(elements, { samples, inputs, partsPerSample: 2 });
-      const values = spectraCAT(elements, type, channels, inputs, samples);
-      yield {
-        samples,
-        spectra: values,
-        gaps: [...gaps, ...damaged],
-        start: addSamples(start, firstSample, spectrumRateHz),
-      };
-    }
-  }
-  return {
-    kind: 'spectra',
-    ...facts,
-    type,
-    channels,
-    inputs,
-    samples: layout.samples,
-    spectrumRateHz,
-    frequenciesHz,
-    channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
-    gainRatio: global['corella:gain_over_usual'],
-    realChannels: global['corella:real_channels'],
-    ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
-    start,
-    blocks,
-    close: () => file.close(),
-  };
+      segments,
+      missing,
+      read: interleavedReader(file, { streams, sampleBytes }),
+      check: (elements, firstSample) => {
+        checkRange(elements, type, file.path, firstSample);
+      },
+    },
+  );
 }
 
 /** levels : [a][c], if in the file. */
@@ -293,10 +222,18 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
     details: details(meta, layout),
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),
     bits: meta.global['corella:bits'],
+    samples: layout.samples,
+    start,
     telescope,
     ...(global['core:sha512'] !== undefined && { verify: () => verifyChecksum(file, meta) }),
   };
-  return { layout, start, rateHz, centreFrequencyHz, facts };
+  const frameBytes = shape.channels * shape.inputs * shape.sampleBytes;
+  const segments = layout.segments.map(({ firstFrame, firstSample, frames }): Segment => ({
+    firstSample,
+    samples: frames,
+    offsetBytes: firstFrame * frameBytes,
+  }));
+  return { rateHz, centreFrequencyHz, facts, segments, missing: layout.missing };
 }
 
 function checkInputs(metaPath: string, inputs: number, polarisations: 1 | 2, stations?: number): void {
@@ -354,7 +291,7 @@ export function checkRange(
   elements: SpectraElements,
   type: SpectraType,
   path: string,
-  shape: { readonly samples: number; readonly firstSample: number },
+  firstSample: number,
 ): void {
   if (elements instanceof Float32Array) return;
   const lowest = type === 'ci8' ? '−128' : '−8';
@@ -362,7 +299,7 @@ export function checkRange(
   if (!(type === 'ci8' ? elements.includes(-128) : hasLowestNibble(elements))) return;
   refuse(
     path,
-    `holds ${lowest} in the spectra from sample ${shape.firstSample} on, where ${type} ends one step above`,
+    `holds ${lowest} in the spectra from sample ${firstSample} on, where ${type} ends one step above`,
     'requantise the recording to a symmetric range',
   );
 }

@@ -3,6 +3,7 @@
  * differ in the direction of uvw: r₁ − r₂, and V is V₁₂, as casacore makes them from UVFITS; or r₂ − r₁, and V is the
  * conjugate, as some correlators write them. The antenna positions decide which.
  */
+import { baselineCount } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { closes, preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
@@ -24,7 +25,14 @@ import {
   noFaults,
 } from '../../io/gather.js';
 import { recordingSeen } from '../pass-through.js';
-import { orientationHere, splitTable, turnedRaDeg, turnedToEast, unitsOf } from '../header-facts.js';
+import {
+  orientationHere,
+  rowsPerTime,
+  splitTable,
+  turnedRaDeg,
+  turnedToEast,
+  unitsOf,
+} from '../header-facts.js';
 import { chooseTarget, severalTargetsLine, type Target } from '../targets.js';
 import { checkUvw, placesInUse } from '../uvw-fit.js';
 import { mountOfSet, orientationOfSet } from './feeds.js';
@@ -145,11 +153,8 @@ function opened(
     decDeg: directions[2 * field + 1] * DEGREES_PER_RADIAN,
   };
   const slots = slotsOf(path, rows);
-  const counts = slots.map((slot) => slot.rows.length);
-  const most = Math.max(...counts);
-  const times = counts.every((count) => count === most) ? 'alike' : 'different';
-  const isAll =
-    most === (telescope.stations.length * (telescope.stations.length + 1)) / 2 && times === 'alike';
+  const perTime = rowsPerTime(slots.map((slot) => slot.rows.length));
+  const isAll = perTime.most === baselineCount(telescope.stations.length) && perTime.times === 'alike';
   const codes =
     polarisations === 1
       ? codesOf(products)
@@ -192,7 +197,7 @@ function opened(
       }),
     }),
     ...(codes && { products: codes }),
-    ...(!isAll && { rows: { most, times } }),
+    ...(!isAll && { rows: perTime }),
   };
   const assumed = [
     ...clock.assumed,
@@ -348,16 +353,18 @@ function antennasOf(
     refuse(path, `antenna ${beyond} is in no row of its ANTENNA table`, 'it is damaged');
   if ([...used].every((k) => positions.subarray(3 * k, 3 * k + 3).every((part) => part === 0)))
     refuse(path, 'all its antennas are at (0, 0, 0)', 'correct POSITION in its ANTENNA table');
-  const mean: Vector3 = { x: 0, y: 0, z: 0 };
   const place = (k: number): Vector3 => ({
     x: positions[3 * k],
     y: positions[3 * k + 1],
     z: positions[3 * k + 2],
   });
-  const sum = [...used].reduce((at, k) => {
-    const { x, y, z } = place(k);
-    return { x: at.x + x, y: at.y + y, z: at.z + z };
-  }, mean);
+  const sum = [...used].reduce(
+    (at, k) => {
+      const { x, y, z } = place(k);
+      return { x: at.x + x, y: at.y + y, z: at.z + z };
+    },
+    { x: 0, y: 0, z: 0 },
+  );
   const site = of.site ?? ecefToSite({ x: sum.x / used.size, y: sum.y / used.size, z: sum.z / used.size });
   const centre = siteToEcef(site);
   const table = Array.from(diameters, (diameterM, k): Station => {

@@ -6,9 +6,9 @@ import { refuse } from '../../../core/errors.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import { loadTelescope } from '../../../telescope/load.js';
 import type { Telescope } from '../../../telescope/telescope.js';
-import { readUnit, type FitsHeader } from '../../fits/fits.js';
+import { readUnit, unitsFrom, type FitsHeader } from '../../fits/fits.js';
 import { readTable, type FitsTable } from '../../fits/table.js';
-import { openInput } from '../../io/input.js';
+import { withInput } from '../../io/input.js';
 
 /** Cable delay relative to vacuum, per physical length: 1 over the velocity factor of the coaxial line. */
 const CABLE_SLOWNESS = 1.204;
@@ -54,19 +54,18 @@ export interface Observation {
 
 const MOST_INPUTS = 4096;
 
-export async function readMetafits(path: string): Promise<Observation> {
-  const file = await openInput(path, 'copy it from the archive, or name another with source.metafits');
-  try {
-    const primary = (await readUnit(file, 0)) ?? refuse(path, 'is empty', 'copy it again');
-    for (let unit = await readUnit(file, primary.end); unit; unit = await readUnit(file, unit.end)) {
-      if (unit.header.text('EXTNAME', '').trim() !== 'TILEDATA') continue;
-      return await observationOf(path, primary.header, await readTable(file, unit));
-    }
-    return refuse(path, 'has no table TILEDATA', 'it is no MWA metafits: check where it came from');
-  } finally {
-    await file.close();
-  }
-}
+export const readMetafits = (path: string): Promise<Observation> =>
+  withInput(
+    path,
+    async (file) => {
+      const primary = (await readUnit(file, 0)) ?? refuse(path, 'is empty', 'copy it again');
+      for await (const unit of unitsFrom(file, primary.end))
+        if (unit.header.text('EXTNAME', '').trim() === 'TILEDATA')
+          return observationOf(path, primary.header, await readTable(file, unit));
+      return refuse(path, 'has no table TILEDATA', 'it is no MWA metafits: check where it came from');
+    },
+    'copy it from the archive, or name another with source.metafits',
+  );
 
 async function observationOf(path: string, header: FitsHeader, table: FitsTable): Promise<Observation> {
   const preset = await loadTelescope('mwa128');

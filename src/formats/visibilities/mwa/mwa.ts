@@ -13,7 +13,7 @@ import { readUnit } from '../../fits/fits.js';
 import type { FileKind, Format, OpenOptions, VisibilityFile } from '../../format.js';
 import { refuseUnread } from '../../reading-options.js';
 import { gather, noFaults, type Gathering } from '../../io/gather.js';
-import { openInput, withinMemory } from '../../io/input.js';
+import { withInput, withinMemory } from '../../io/input.js';
 import { details } from './details.js';
 import { firstFineHz, planLayout, products, type Layout } from './layout.js';
 import { readMetafits, type Observation } from './metafits.js';
@@ -53,15 +53,11 @@ export const mwa: Format = {
     }),
 };
 
-async function describesObservation(path: string): Promise<boolean> {
-  const file = await openInput(path);
-  try {
+const describesObservation = (path: string): Promise<boolean> =>
+  withInput(path, async (file) => {
     const primary = await readUnit(file, 0);
     return primary !== undefined && primary.header.has('GPSTIME') && primary.header.has('CHANNELS');
-  } finally {
-    await file.close();
-  }
-}
+  });
 
 /** Beside the data, with the observation's number, as the archive names it. */
 async function findMetafits(path: string, obsId: number): Promise<string> {

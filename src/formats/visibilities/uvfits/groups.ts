@@ -4,7 +4,6 @@
  * conj(V₁₂[p₁][p₂]).
  */
 import type { Integration } from '../../../core/blocks.js';
-import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, secondsBetween, type Instant } from '../../../core/instant.js';
 import { formatSeconds, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
@@ -15,7 +14,7 @@ import { recordingSeen } from '../pass-through.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
 import { checkUvw, placesInUse, type Places } from '../uvw-fit.js';
-import { readUnit, type FitsUnit } from '../../fits/fits.js';
+import { unitsFrom, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
   codesInOurOrder,
@@ -27,7 +26,7 @@ import {
   noFaults,
   type ValueFaults,
 } from '../../io/gather.js';
-import { openInput, withinMemory, type InputFile } from '../../io/input.js';
+import { openOn, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';
 import {
@@ -43,8 +42,7 @@ import {
 export const openTaken = (
   path: string,
   read: (file: InputFile) => Promise<VisibilityFile>,
-): Promise<VisibilityFile> =>
-  withinMemory(path, () => preparing(async (closers) => read(closers.keep(await openInput(path)))));
+): Promise<VisibilityFile> => withinMemory(path, () => openOn(path, read));
 
 /** All tables by name; some occur several times. */
 export async function readTables(
@@ -52,7 +50,7 @@ export async function readTables(
   primary: FitsUnit,
 ): Promise<ReadonlyMap<string, readonly FitsUnit[]>> {
   const tables = new Map<string, FitsUnit[]>();
-  for (let unit = await readUnit(file, primary.end); unit; unit = await readUnit(file, unit.end)) {
+  for await (const unit of unitsFrom(file, primary.end)) {
     const name = unit.header.text('EXTNAME', '').trim();
     tables.set(name, [...(tables.get(name) ?? []), unit]);
   }

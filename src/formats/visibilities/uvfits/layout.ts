@@ -5,7 +5,7 @@
 import { refuse } from '../../../core/errors.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { FitsHeader, FitsUnit } from '../../fits/fits.js';
-import { polarisationsOf, refuseTwice } from '../../io/gather.js';
+import { polarisationsOf, refuseTwice, storedProducts, type StoredProduct } from '../../io/gather.js';
 import { stepsOf, type Band } from './bands.js';
 
 export interface Parameter {
@@ -24,11 +24,7 @@ interface FileChannel {
   readonly weightOffset: number;
 }
 
-interface FileProduct {
-  /** Polarisations of the first and the second antenna; 0 is X or R, 1 is Y or L. */
-  readonly p1: 0 | 1;
-  readonly p2: 0 | 1;
-  readonly label: string;
+interface FileProduct extends StoredProduct {
   readonly offset: number;
   readonly weightOffset: number;
 }
@@ -61,17 +57,6 @@ export interface UvfitsLayout extends Omit<MatrixLayout, 'elements' | 'centre'> 
   readonly weightStart: number;
   readonly phaseCentre: SkyPosition;
 }
-
-const stokes: Readonly<Record<number, readonly [0 | 1, 0 | 1, string]>> = {
-  [-1]: [0, 0, 'RR'],
-  [-2]: [1, 1, 'LL'],
-  [-3]: [0, 1, 'RL'],
-  [-4]: [1, 0, 'LR'],
-  [-5]: [0, 0, 'XX'],
-  [-6]: [1, 1, 'YY'],
-  [-7]: [0, 1, 'XY'],
-  [-8]: [1, 0, 'YX'],
-};
 
 interface Axis {
   readonly name: string;
@@ -191,15 +176,14 @@ function readProducts(axes: readonly Axis[], where: string): FileProduct[] {
   const axis = axes.find(({ name }) => name === 'STOKES') ?? refuse(where, 'has no STOKES axis');
   const products = Array.from({ length: axis.length }, (_, k) => {
     const code = Math.round(axis.at(k));
-    if (!(code in stokes)) {
+    const product =
+      storedProducts[code] ??
       refuse(
         where,
         `its STOKES axis has the code ${code}`,
         'only correlations are read: RR, LL, RL, LR (-1…-4) or XX, YY, XY, YX (-5…-8)',
       );
-    }
-    const [p1, p2, label] = stokes[code];
-    return { p1, p2, label, offset: k * axis.stride, weightOffset: k * axis.stride };
+    return { ...product, offset: k * axis.stride, weightOffset: k * axis.stride };
   });
   const linear = products.filter(({ label }) => /[XY]/.test(label)).length;
   if (linear !== 0 && linear !== products.length) {

@@ -5,7 +5,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { CorellaError, refuse } from '../../../core/errors.js';
 import { FITS_BLOCK_BYTES, paddedBytes, readUnit } from '../../fits/fits.js';
-import { openInput } from '../../io/input.js';
+import { withInput } from '../../io/input.js';
 import { openUvfits } from './read.js';
 
 const TABLE = 'XTENSION= ';
@@ -15,9 +15,8 @@ interface Groups {
   readonly end: number;
 }
 
-async function groupsOf(path: string): Promise<Groups> {
-  const file = await openInput(path);
-  try {
+const groupsOf = (path: string): Promise<Groups> =>
+  withInput(path, async (file) => {
     // Killed during its very first write, it has no complete header yet.
     const primary = await readUnit(file, 0).catch((error: unknown) => {
       if (error instanceof CorellaError) return undefined;
@@ -27,10 +26,7 @@ async function groupsOf(path: string): Promise<Groups> {
     const end = primary.dataStart + primary.dataBytes;
     if (end > file.sizeBytes) refuse(path, 'lost its end', 'copy it again');
     return { count: primary.header.real('GCOUNT', 0), end };
-  } finally {
-    await file.close();
-  }
-}
+  });
 
 /** The start of a complete table: after the groups, else the last one in the file. */
 async function findTable(handle: FileHandle, groups: Groups): Promise<number | undefined> {
@@ -70,14 +66,10 @@ export async function repairUvfits(path: string): Promise<number> {
   return file.integrationCount;
 }
 
-async function tableBytesAt(path: string, at: number): Promise<number> {
-  const file = await openInput(path);
-  try {
+const tableBytesAt = (path: string, at: number): Promise<number> =>
+  withInput(path, async (file) => {
     const unit = await readUnit(file, at);
     const bytes = unit ? unit.dataStart - at + paddedBytes(unit.dataBytes) : 0;
     if (!unit || at + bytes > file.sizeBytes) refuse(path, 'has lost its table of antennas', 'copy it again');
     return bytes;
-  } finally {
-    await file.close();
-  }
-}
+  });

@@ -3,6 +3,7 @@ import { refuse } from '../../../core/errors.js';
 import { fromJulianDate, type Instant } from '../../../core/instant.js';
 import { hasOneCrossHand } from '../../io/gather.js';
 import type { InputFile } from '../../io/input.js';
+import { rowsPerTime } from '../header-facts.js';
 import type { Parameter, UvfitsLayout } from './layout.js';
 
 /** A group's numbers, in the file's own precision. */
@@ -245,16 +246,13 @@ export async function indexGroups(
     }
   }
   const inOrder = [...slots.entries()].sort(([x], [y]) => x - y).map(([, slot]) => slot);
-  const counts = inOrder.map(({ runs }) => runs.reduce((sum, { groups }) => sum + groups, 0));
-  const most = counts.reduce((x, y) => Math.max(x, y), 0);
-  const times = counts.every((count) => count === most) ? 'alike' : 'different';
   return {
     slots: inOrder,
     sources: [...sources],
     longestDelayS,
     oddLengths,
     antennas,
-    rows: { most, times },
+    rows: rowsPerTime(inOrder.map(({ runs }) => runs.reduce((sum, { groups }) => sum + groups, 0))),
     pairs,
     ...((sample ?? unset) && { sample: sample ?? unset }),
   };

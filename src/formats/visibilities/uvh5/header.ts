@@ -6,7 +6,14 @@ import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { UnusedAntenna, VisibilityHeader, KeywordValue } from '../../format.js';
-import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
+import {
+  orientationHere,
+  orientationOf,
+  rowsPerTime,
+  splitTable,
+  turnedToEast,
+  unitsOf,
+} from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
 import { centreOf, targetsOf, type Centre } from './centre.js';
 import {
@@ -328,9 +335,9 @@ function factsOf(
   const instrument = optionalText(file, 'instrument')?.trim() ?? '';
   const extraKeywords = keywordsIn(file);
   const frame = optionalText(file, 'extra_keywords/corella_feed_frame');
-  const counts = of.slots.map(({ runs }) => runs.reduce((sum, { first, end }) => sum + end - first, 0));
-  const most = counts.reduce((x, y) => Math.max(x, y), 0);
-  const times = counts.every((rows) => rows === most) ? 'alike' : 'different';
+  const perTime = rowsPerTime(
+    of.slots.map(({ runs }) => runs.reduce((sum, { first, end }) => sum + end - first, 0)),
+  );
   return {
     units,
     xOrientation: of.orientation && orientationHere(of.orientation),
@@ -339,8 +346,8 @@ function factsOf(
     ...(of.unused.length > 0 && { unusedAntennas: of.unused }),
     ...(of.codes && { products: of.codes }),
     ...(Object.keys(extraKeywords).length > 0 && { extraKeywords }),
-    ...((most !== baselineCount(telescope.stations.length) || times !== 'alike') && {
-      rows: { most, times },
+    ...((perTime.most !== baselineCount(telescope.stations.length) || perTime.times !== 'alike') && {
+      rows: perTime,
     }),
   };
 }

@@ -90,6 +90,16 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     }
   };
 
+  /** A number for each weight. */
+  const ofWeights = (elements: Filler['elements'], of: (weight: number) => number): Filler => ({
+    elements,
+    fill: (first, rows) => {
+      for (let row = 0; row < rows; row++) {
+        weighRow(first + row);
+        for (let k = 0; k < perRow; k++) elements[row * perRow + k] = of(weights[k]);
+      }
+    },
+  });
   return {
     visdata: (rows) => {
       const elements = new arrays[options.values](2 * rows * perRow);
@@ -123,26 +133,10 @@ export function rowFillers(path: string, integration: Integration, context: RowC
       };
       return { elements, fill };
     },
-    flags: (rows) => {
-      const elements = new Uint8Array(rows * perRow);
-      const fill = (first: number, some: number): void => {
-        for (let row = 0; row < some; row++) {
-          weighRow(first + row);
-          for (let k = 0; k < perRow; k++) elements[row * perRow + k] = weights[k] > 0 ? 0 : 1;
-        }
-      };
-      return { elements, fill };
-    },
+    flags: (rows) => ofWeights(new Uint8Array(rows * perRow), (weight) => (weight > 0 ? 0 : 1)),
     nsamples: (rows) => {
-      const elements =
-        options.values === 'whole128' ? new Float64Array(rows * perRow) : new Float32Array(rows * perRow);
-      const fill = (first: number, some: number): void => {
-        for (let row = 0; row < some; row++) {
-          weighRow(first + row);
-          for (let k = 0; k < perRow; k++) elements[row * perRow + k] = Math.abs(weights[k]);
-        }
-      };
-      return { elements, fill };
+      const array = options.values === 'whole128' ? Float64Array : Float32Array;
+      return ofWeights(new array(rows * perRow), Math.abs);
     },
   };
 }
