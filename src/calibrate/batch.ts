@@ -26,22 +26,82 @@ export const solveName = (plan: CalibrationPlan, solve: number): string => {
   return `calibrate, channel ${channel}, polarisation ${polarisationName(solve % plan.polarisations)}`;
 };
 
+/** What solves take from an integration: for gains of inputs here, for matrices of stations in full/solve.ts. */
+export interface SolveKind {
+  /** Of all channels, with data or without. */
+  readonly solves: number;
+  /** Of a pair in data and in model, and of a station. */
+  readonly numbers: 2 | 8;
+  nameOf(solve: number): string;
+  isFlagged(solve: number, station: number): boolean;
+  /** A pair's samples, which are its weight. */
+  countOf(solve: number, baseline: number): number;
+  /** A pair's averaged data and its model, to a place of the batch. */
+  copy(solve: number, baseline: number, batch: SolveBatch, to: number): void;
+  /** The refusal of a filled solve whose pairs leave the gains of its stations open. */
+  openOf(solve: number, batch: SolveBatch, at: number, isOpen: boolean, good: number): Refusal | undefined;
+}
+export type Refusal = () => never;
+
 interface FilledBatch {
   readonly batch: SolveBatch;
-  /** Solves of the plan, k = c·P + p, in the order of the batch, which has only those with data. */
+  /** Solves in the order of the batch, which has only those with data. */
   readonly withData: readonly number[];
-  /** For every solve of the plan. */
+  /** For every solve. */
   readonly leftOut: readonly (readonly LeftOut[])[];
 }
 
+/** Solves k = c·P + p of the gains of inputs. */
 export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): FilledBatch {
   checkShapes(plan, input);
-  const { stations } = plan;
-  // Whole channels are flagged in many files: those without data are left unsolved, the others are solved.
-  const withData = Array.from({ length: plan.solves }, (_, solve) => solve).filter((solve) =>
-    hasData(plan, input, solve),
-  );
-  const solves = withData.length;
+  const { polarisations, baselines, solves } = plan;
+  const counted = { ...input, polarisations };
+  const cellOf = (solve: number, b: number): number => Math.floor(solve / polarisations) * baselines + b;
+  return fillSolves(plan, {
+    solves,
+    numbers: 2,
+    nameOf: (solve) => solveName(plan, solve),
+    isFlagged: (solve, s) => input.flaggedInputs[s * polarisations + (solve % polarisations)] > 0,
+    countOf: (solve, b) =>
+      productCount(counted, cellOf(solve, b), solve % polarisations, solve % polarisations),
+    copy: (solve, b, batch, to) => {
+      const from = cellOf(solve, b);
+      const p = solve % polarisations;
+      const count = productCount(counted, from, p, p);
+      const visibility = 2 * ((from * polarisations + p) * polarisations + p);
+      for (let part = 0; part < 2; part++) {
+        batch.data[2 * to + part] = input.visibilities[visibility + part] / count;
+        batch.model[2 * to + part] = input.model[2 * (from * polarisations + p) + part];
+      }
+    },
+    openOf: (solve, _batch, _at, isOpen, good) =>
+      isOpen ? () => refuseOpen(solveName(plan, solve), good) : undefined,
+  });
+}
+
+/** Gains of fewer are not determined. */
+const LEAST_STATIONS = 3;
+
+/**
+ * Averages and checks the data. Whole channels are flagged in many files, or flags leave two stations of a channel: it
+ * then has no gains, the others have. Where none can be solved the first one's refusal applies.
+ */
+export function fillSolves(plan: CalibrationPlan, kind: SolveKind): FilledBatch {
+  const { stations, baselines } = plan;
+  const { numbers } = kind;
+  // Counts below 0 and NaN are refused when they are copied.
+  const isUsed = (solve: number, i: number, j: number, count: number): boolean =>
+    plan.usedBaselines[baselineIndex(i, j)] === 1 &&
+    count !== 0 &&
+    !kind.isFlagged(solve, i) &&
+    !kind.isFlagged(solve, j);
+  const candidates = Array.from({ length: kind.solves }, (_, solve) => solve).filter((solve) => {
+    for (let i = 0; i < stations; i++)
+      for (let j = 0; j <= i; j++)
+        if (isUsed(solve, i, j, kind.countOf(solve, baselineIndex(i, j)))) return true;
+    return false;
+  });
+  const solves = candidates.length;
   if (solves === 0) {
     refuse(
       'calibrate',
@@ -52,49 +112,51 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
   const batch: SolveBatch = {
     solves,
     stations,
-    data: new Float64Array(2 * solves * plan.baselines),
-    model: new Float64Array(2 * solves * plan.baselines),
-    weights: new Float64Array(solves * plan.baselines),
-    gains: new Float64Array(2 * solves * stations),
+    data: new Float64Array(numbers * solves * baselines),
+    model: new Float64Array(numbers * solves * baselines),
+    weights: new Float64Array(solves * baselines),
+    gains: new Float64Array(numbers * solves * stations),
     iterations: plan.iterations,
     iterationsRun: new Int32Array(solves),
     lastChange: new Float64Array(solves).fill(Infinity),
   };
-  const leftOut: (readonly LeftOut[])[] = Array.from({ length: plan.solves }, (_, solve) =>
-    allLeftOut(plan, input, solve),
+  const leftOut: (readonly LeftOut[])[] = Array.from({ length: kind.solves }, (_, solve) =>
+    Array.from({ length: stations }, (_, station) => ({
+      station,
+      reason: kind.isFlagged(solve, station) ? 'flagged' : 'no baselines',
+    })),
   );
-  const filled = fillSolvable(batch, withData, (solve, at) => {
-    fillSolve(plan, input, batch, { solve, at });
-    const { dropped, isOpen } = dropUnsolvable(plan, input, batch, { solve, at });
-    const good = stations - dropped.length;
-    if (good < LEAST_STATIONS) return () => refuseTooFew(solveName(plan, solve), good, stations);
-    if (isOpen) {
-      leftOut[solve] = openLeftOut(stations, dropped);
-      return () => refuseOpen(solveName(plan, solve), good);
+  const fill = (solve: number, at: number): Refusal | undefined => {
+    const where = kind.nameOf(solve);
+    for (let i = 0; i < stations; i++) {
+      for (let j = 0; j <= i; j++) {
+        const b = baselineIndex(i, j);
+        const to = at * baselines + b;
+        const count = kind.countOf(solve, b);
+        if (!(count >= 0 && count < Infinity))
+          refuse(where, `the sample count of stations ${i} and ${j} is ${count}`, 'counts are 0 or more');
+        if (!isUsed(solve, i, j, count)) continue;
+        kind.copy(solve, b, batch, to);
+        checkPair(batch, numbers * to, numbers, where, i, j);
+        batch.weights[to] = count;
+      }
     }
-    leftOut[solve] = dropped;
-    firstGuess(batch, at);
-    return undefined;
-  });
-  return { ...filled, leftOut };
-}
-
-/** Gains of fewer are not determined. */
-export const LEAST_STATIONS = 3;
-
-/**
- * Flags may leave two stations of a channel: it then has no gains, the others have. `fill` puts a solve at its place in
- * the batch, or returns the refusal that applies if none can be solved.
- */
-export function fillSolvable<Batch extends SolveBatch>(
-  batch: Batch,
-  candidates: readonly number[],
-  fill: (solve: number, at: number) => (() => never) | undefined,
-): { readonly batch: Batch; readonly withData: number[] } {
-  const baselines = batch.weights.length / batch.solves;
-  const numbers = batch.data.length / batch.weights.length;
+    const { dropped, isOpen } = dropUnsolvable(kind, batch, solve, at);
+    const good = stations - dropped.length;
+    if (good < LEAST_STATIONS)
+      return () =>
+        refuse(
+          where,
+          `${good} of ${stations} stations have data and a model, and it takes three to solve for gains`,
+          'flag fewer inputs, keep shorter baselines, or leave this channel out',
+        );
+    const open = kind.openOf(solve, batch, at, isOpen, good);
+    leftOut[solve] = open ? openLeftOut(stations, dropped) : dropped;
+    if (!open) firstGuess(batch, numbers, at);
+    return open;
+  };
   const withData: number[] = [];
-  let refused: (() => never) | undefined;
+  let refused: Refusal | undefined;
   for (const solve of candidates) {
     const at = withData.length;
     const refusal = fill(solve, at);
@@ -108,10 +170,27 @@ export function fillSolvable<Batch extends SolveBatch>(
     batch.weights.fill(0, at * baselines, (at + 1) * baselines);
   }
   if (withData.length === 0) refused?.();
-  return { batch: firstSolves(batch, withData.length), withData };
+  return { batch: firstSolves(batch, withData.length), withData, leftOut };
 }
 
-function firstSolves<Batch extends SolveBatch>(batch: Batch, solves: number): Batch {
+function checkPair(
+  { data, model }: SolveBatch,
+  first: number,
+  numbers: number,
+  where: string,
+  i: number,
+  j: number,
+): void {
+  for (let n = first; n < first + numbers; n++)
+    if (!Number.isFinite(data[n]) || !Number.isFinite(model[n]))
+      refuse(
+        where,
+        `the ${Number.isFinite(data[n]) ? 'model' : 'visibility'} of stations ${i} and ${j} is not a finite number`,
+        'flag one of the two stations, or correct what wrote it',
+      );
+}
+
+function firstSolves(batch: SolveBatch, solves: number): SolveBatch {
   if (solves === batch.solves) return batch;
   const part = <Values extends Float64Array | Int32Array>(values: Values): Values =>
     values.subarray(0, (values.length / batch.solves) * solves) as Values;
@@ -140,146 +219,78 @@ function checkShapes(plan: CalibrationPlan, input: CalibrationInput): void {
   }
 }
 
-export const refuseCount = (where: string, i: number, j: number, count: string): never =>
-  refuse(where, `the sample count of stations ${i} and ${j} is ${count}`, 'counts are 0 or more');
-export const refusePair = (where: string, i: number, j: number, which: 'visibility' | 'model'): never =>
-  refuse(
-    where,
-    `the ${which} of stations ${i} and ${j} is not a finite number`,
-    'flag one of the two stations, or correct what wrote it',
-  );
-export const refuseDarkModel = (where: string): never =>
-  refuse(where, 'the model is zero on every baseline', 'give a model with a source above the horizon');
-export const refuseTooFew = (where: string, good: number, stations: number): never =>
-  refuse(
-    where,
-    `${good} of ${stations} stations have data and a model, and it takes three to solve for gains`,
-    'flag fewer inputs, keep shorter baselines, or leave this channel out',
-  );
-
-/** A solve of the plan, k = c·P + p, and its place in the batch, which has only those with data. */
-interface PlacedSolve {
-  readonly solve: number;
-  readonly at: number;
-}
-
-function hasData(plan: CalibrationPlan, input: CalibrationInput, solve: number): boolean {
-  const { stations, polarisations, baselines, usedBaselines } = plan;
-  const first = Math.floor(solve / polarisations) * baselines;
-  const p = solve % polarisations;
-  const counted = { ...input, polarisations };
-  const flagged = (s: number): boolean => input.flaggedInputs[s * polarisations + p] > 0;
-  for (let i = 0; i < stations; i++) {
-    if (flagged(i)) continue;
-    for (let j = 0; j <= i; j++) {
-      const b = baselineIndex(i, j);
-      // Counts below 0 and NaN are refused when they are copied.
-      if (usedBaselines[b] === 1 && productCount(counted, first + b, p, p) !== 0 && !flagged(j)) return true;
-    }
-  }
-  return false;
-}
-
-const allLeftOut = (
-  { stations, polarisations }: CalibrationPlan,
-  { flaggedInputs }: CalibrationInput,
-  solve: number,
-): LeftOut[] =>
-  Array.from({ length: stations }, (_, station) => {
-    const isFlagged = flaggedInputs[station * polarisations + (solve % polarisations)] > 0;
-    return { station, reason: isFlagged ? 'flagged' : 'no baselines' };
-  });
-
-/** Averages the sums and copies data, model and weights of one channel and polarisation into the batch. */
-function fillSolve(
-  plan: CalibrationPlan,
-  input: CalibrationInput,
-  batch: SolveBatch,
-  { solve, at }: PlacedSolve,
-): void {
-  const { stations, polarisations, baselines } = plan;
-  const channel = Math.floor(solve / polarisations);
-  const p = solve % polarisations;
-  const counted = { ...input, polarisations };
-  for (let i = 0; i < stations; i++) {
-    for (let j = 0; j <= i; j++) {
-      const b = baselineIndex(i, j);
-      const from = channel * baselines + b;
-      const count = productCount(counted, from, p, p);
-      if (!(count >= 0 && count < Infinity)) refuseCount(solveName(plan, solve), i, j, String(count));
-      const flagged = input.flaggedInputs[i * polarisations + p] + input.flaggedInputs[j * polarisations + p];
-      if (plan.usedBaselines[b] === 0 || flagged > 0 || count === 0) continue;
-      const to = at * baselines + b;
-      const visibility = 2 * ((from * polarisations + p) * polarisations + p);
-      for (let part = 0; part < 2; part++) {
-        batch.data[2 * to + part] = input.visibilities[visibility + part] / count;
-        batch.model[2 * to + part] = input.model[2 * (from * polarisations + p) + part];
-        if (!Number.isFinite(batch.data[2 * to + part]) || !Number.isFinite(batch.model[2 * to + part])) {
-          const which = Number.isFinite(batch.data[2 * to + part]) ? 'model' : 'visibility';
-          refusePair(solveName(plan, solve), i, j, which);
-        }
-      }
-      batch.weights[to] = count;
-    }
-  }
-}
-
 /** Removes undetermined stations repeatedly, until the rest determine each other. */
 function dropUnsolvable(
-  plan: CalibrationPlan,
-  input: CalibrationInput,
-  batch: SolveBatch,
-  { solve, at }: PlacedSolve,
+  kind: SolveKind,
+  { stations, solves, data, model, weights: all }: SolveBatch,
+  solve: number,
+  at: number,
 ): Dropped {
-  const { stations, polarisations, baselines } = plan;
-  const where = solveName(plan, solve);
-  const weights = batch.weights.subarray(at * baselines, (at + 1) * baselines);
-  const data = batch.data.subarray(2 * at * baselines, 2 * (at + 1) * baselines);
-  const model = batch.model.subarray(2 * at * baselines, 2 * (at + 1) * baselines);
-  const isZero = (values: Float64Array, b: number): boolean => values[2 * b] === 0 && values[2 * b + 1] === 0;
-  if (weights.some((w) => w > 0) && weights.every((w, b) => w === 0 || isZero(model, b))) {
-    refuseDarkModel(where);
-  }
+  const { numbers } = kind;
+  const baselines = all.length / solves;
+  const weights = all.subarray(at * baselines, (at + 1) * baselines);
+  const isZero = (values: Float64Array, b: number): boolean => {
+    const first = numbers * (at * baselines + b);
+    for (let n = first; n < first + numbers; n++) if (values[n] !== 0) return false;
+    return true;
+  };
+  if (weights.every((w, b) => w === 0 || isZero(model, b)))
+    refuse(
+      kind.nameOf(solve),
+      'the model is zero on every baseline',
+      'give a model with a source above the horizon',
+    );
+  const pairOf = (i: number, j: number): number => (i >= j ? baselineIndex(i, j) : baselineIndex(j, i));
   const reasonAgainst = (i: number): LeftOutReason | undefined => {
-    if (input.flaggedInputs[i * polarisations + (solve % polarisations)] > 0) return 'flagged';
-    let used = 0;
-    let modelled = 0;
-    let signals = 0;
+    if (kind.isFlagged(solve, i)) return 'flagged';
+    let [isPaired, hasModel, hasSignal] = [false, false, false];
     for (let j = 0; j < stations; j++) {
-      const b = i >= j ? baselineIndex(i, j) : baselineIndex(j, i);
+      const b = pairOf(i, j);
       if (i === j || weights[b] === 0) continue;
-      used++;
-      if (!isZero(model, b)) modelled++;
-      if (!isZero(data, b)) signals++;
+      isPaired = true;
+      hasModel ||= !isZero(model, b);
+      hasSignal ||= !isZero(data, b);
     }
-    if (used === 0) return 'no baselines';
-    if (modelled === 0) return 'no model';
-    return signals === 0 ? 'no signal' : undefined;
+    if (!isPaired) return 'no baselines';
+    if (!hasModel) return 'no model';
+    return hasSignal ? undefined : 'no signal';
   };
-  const isPair = (i: number, j: number): boolean => {
-    const b = i >= j ? baselineIndex(i, j) : baselineIndex(j, i);
-    return weights[b] > 0 && !isZero(model, b);
-  };
+  // A station's own power fixes the size of a gain, not a matrix.
+  const isPair = (i: number, j: number): boolean =>
+    (numbers === 2 || i !== j) && weights[pairOf(i, j)] > 0 && !isZero(model, pairOf(i, j));
   return dropStations(stations, weights, reasonAgainst, isPair);
 }
 
-/** All good stations start equal and real, with the amplitude that the brightness of data and model suggests. */
-function firstGuess(batch: SolveBatch, solve: number): void {
-  const { stations, data, model, weights, gains } = batch;
-  const baselines = weights.length / batch.solves;
-  let product = 0;
-  let power = 0;
+/**
+ * All good stations start equal and real, without leakage, with the amplitude that the brightness of data and model
+ * suggests.
+ */
+function firstGuess(
+  { stations, solves, data, model, weights, gains }: SolveBatch,
+  numbers: number,
+  at: number,
+): void {
+  const baselines = weights.length / solves;
+  let [product, power] = [0, 0];
   const alive = new Uint8Array(stations);
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j <= i; j++) {
-      const b = solve * baselines + baselineIndex(i, j);
+      const b = at * baselines + baselineIndex(i, j);
       if (weights[b] === 0) continue;
       alive[i] = alive[j] = 1;
-      const modelPower = model[2 * b] ** 2 + model[2 * b + 1] ** 2;
-      product += weights[b] * Math.sqrt((data[2 * b] ** 2 + data[2 * b + 1] ** 2) * modelPower);
-      power += weights[b] * modelPower;
+      let [ofData, ofModel] = [0, 0];
+      for (let n = numbers * b; n < numbers * (b + 1); n++) {
+        ofData += data[n] ** 2;
+        ofModel += model[n] ** 2;
+      }
+      product += weights[b] * Math.sqrt(ofData * ofModel);
+      power += weights[b] * ofModel;
     }
   }
   const size = Math.sqrt(product / power);
-  for (let s = 0; s < stations; s++) gains[2 * (solve * stations + s)] = alive[s] === 1 ? size : 0;
+  for (let s = 0; s < stations; s++) {
+    const station = numbers * (at * stations + s);
+    // The diagonal of a matrix: its first and its last complex number.
+    gains[station] = gains[station + numbers - 2] = alive[s] === 1 ? size : 0;
+  }
 }

@@ -13,8 +13,7 @@ export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, So
 export type { CalibrationInput } from './batch.js';
 export type { LeftOut, LeftOutReason } from './left-out.js';
 export type { Calibration, Solution } from './solve.js';
-export { residualsOf } from './residuals.js';
-export { leaveOutUnconverged, unconverged } from './converged.js';
+export { leaveOutUnconverged, residualsOf, unconverged } from './solve.js';
 export {
   crossHandFrom,
   isBelievable,

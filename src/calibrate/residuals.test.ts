@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { countsCB, gainsCA, modelCBP, visibilitiesCBPP } from '../core/axes.js';
 import { planCalibration } from './plan.js';
-import { residualsOf } from './residuals.js';
+import { residualsOf } from './solve.js';
 
 it('residuals are of the gains that are handed in', () => {
   const plan = planCalibration({ stations: 3, polarisations: 1, channels: 1 });

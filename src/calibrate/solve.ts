@@ -1,9 +1,10 @@
 /** Around the kernel: lets a backend iterate on the data, then fixes the phase and reports the quality. */
 import { baselineIndex, gainsCA, type GainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
+import { productCount } from '../core/product-counts.js';
 import { fillBatch, solveName, type CalibrationInput } from './batch.js';
 import type { LeftOut } from './left-out.js';
-import { DEFAULT_TOLERANCE, type CalibrationPlan, type SolveBatch, type SolveKernel } from './plan.js';
+import { DEFAULT_TOLERANCE, type CalibrationPlan, type SolveKernel } from './plan.js';
 
 export interface Solution {
   readonly channel: number;
@@ -46,29 +47,29 @@ export async function solveCalibration(
     stations * polarisations,
   );
   const solved = new Uint8Array(channels * stations * polarisations);
-  const solutions = leftOut.map((list, solve) =>
-    describeSolve(plan, solve, { iterations: 0, lastChange: NaN, residual: NaN, leftOut: list }),
-  );
   for (const [at, solve] of withData.entries()) {
     const found = batch.gains.subarray(2 * at * stations, 2 * (at + 1) * stations);
     turnToReference(found, referenceStation, solveName(plan, solve));
-    const channel = Math.floor(solve / polarisations);
-    const polarisation = solve % polarisations;
     const missing = new Set(leftOut[solve].map(({ station }) => station));
     for (let s = 0; s < stations; s++) {
       if (missing.has(s)) continue;
-      const a = (channel * stations + s) * polarisations + polarisation;
+      const a = (Math.floor(solve / polarisations) * stations + s) * polarisations + (solve % polarisations);
       gains[2 * a] = found[2 * s];
       gains[2 * a + 1] = found[2 * s + 1];
       solved[a] = 1;
     }
-    solutions[solve] = describeSolve(plan, solve, {
-      iterations: batch.iterationsRun[at],
-      lastChange: batch.lastChange[at],
-      residual: residualOf(batch, at),
-      leftOut: leftOut[solve],
-    });
   }
+  const residuals = residualsOf(plan, input, { gains, solved });
+  const places = new Map(withData.map((solve, at) => [solve, at]));
+  const solutions = leftOut.map((list, solve) => {
+    const at = places.get(solve);
+    return describeSolve(plan, solve, {
+      iterations: at === undefined ? 0 : batch.iterationsRun[at],
+      lastChange: at === undefined ? NaN : batch.lastChange[at],
+      residual: residuals[solve],
+      leftOut: list,
+    });
+  });
   return { gains, solved, solutions, referenceStation };
 }
 
@@ -123,22 +124,67 @@ function turnToReference(gains: Float64Array, reference: number, where: string):
   gains[2 * reference + 1] = 0;
 }
 
-function residualOf({ stations, solves, data, model, weights, gains }: SolveBatch, solve: number): number {
-  const baselines = weights.length / solves;
-  let missed = 0;
-  let total = 0;
-  for (let i = 0; i < stations; i++) {
-    for (let j = 0; j <= i; j++) {
-      const b = solve * baselines + baselineIndex(i, j);
-      if (weights[b] === 0) continue;
-      const [atI, atJ] = [2 * (solve * stations + i), 2 * (solve * stations + j)];
-      const pairRe = gains[atI] * gains[atJ] + gains[atI + 1] * gains[atJ + 1];
-      const pairIm = gains[atI + 1] * gains[atJ] - gains[atI] * gains[atJ + 1];
-      const re = data[2 * b] - (pairRe * model[2 * b] - pairIm * model[2 * b + 1]);
-      const im = data[2 * b + 1] - (pairRe * model[2 * b + 1] + pairIm * model[2 * b]);
-      missed += weights[b] * (re * re + im * im);
-      total += weights[b] * (data[2 * b] ** 2 + data[2 * b + 1] ** 2);
+/**
+ * Residuals that gains leave in the data of each solve k = c·P + p, whether solved here or shaped afterwards; NaN without
+ * data.
+ */
+export function residualsOf(
+  { stations, polarisations, channels, baselines, usedBaselines }: CalibrationPlan,
+  input: CalibrationInput,
+  { gains, solved }: Pick<Calibration, 'gains' | 'solved'>,
+): Float64Array {
+  const { visibilities, model, flaggedInputs } = input;
+  const counted = { ...input, polarisations };
+  const residuals = new Float64Array(channels * polarisations);
+  for (let k = 0; k < residuals.length; k++) {
+    const [c, p] = [Math.floor(k / polarisations), k % polarisations];
+    const first = c * stations * polarisations + p;
+    const isUsed = (s: number): boolean =>
+      flaggedInputs[s * polarisations + p] === 0 && solved[first + s * polarisations] === 1;
+    let [missed, total] = [0, 0];
+    for (let i = 0; i < stations; i++) {
+      if (!isUsed(i)) continue;
+      for (let j = 0; j <= i; j++) {
+        const cell = c * baselines + baselineIndex(i, j);
+        const count = productCount(counted, cell, p, p);
+        if (usedBaselines[baselineIndex(i, j)] === 0 || !(count > 0) || !isUsed(j)) continue;
+        const [atI, atJ] = [2 * (first + i * polarisations), 2 * (first + j * polarisations)];
+        const pairRe = gains[atI] * gains[atJ] + gains[atI + 1] * gains[atJ + 1];
+        const pairIm = gains[atI + 1] * gains[atJ] - gains[atI] * gains[atJ + 1];
+        const value = 2 * ((cell * polarisations + p) * polarisations + p);
+        const [re, im] = [visibilities[value] / count, visibilities[value + 1] / count];
+        const at = 2 * (cell * polarisations + p);
+        const leftRe = re - (pairRe * model[at] - pairIm * model[at + 1]);
+        const leftIm = im - (pairRe * model[at + 1] + pairIm * model[at]);
+        missed += count * (leftRe * leftRe + leftIm * leftIm);
+        total += count * (re * re + im * im);
+      }
+    }
+    residuals[k] = Math.sqrt(missed / total);
+  }
+  return residuals;
+}
+
+/** Solves that had data and did not converge. */
+export const unconverged = ({ solutions }: Pick<Calibration, 'solutions'>): readonly Solution[] =>
+  solutions.filter(({ converged, residual }) => !converged && !Number.isNaN(residual));
+
+/** The same calibration with every gain of those solves unknown, so that they are not used. */
+export function leaveOutUnconverged<Found extends Calibration>(calibration: Found): Found {
+  const given = unconverged(calibration);
+  if (given.length === 0) return calibration;
+  const { solutions } = calibration;
+  const polarisations = 1 + solutions.reduce((most, { polarisation }) => Math.max(most, polarisation), 0);
+  const channels = solutions.length / polarisations;
+  const inputs = calibration.solved.length / channels;
+  const gains = gainsCA(calibration.gains.slice(), channels, inputs);
+  const solved = calibration.solved.slice();
+  for (const { channel, polarisation } of given) {
+    for (let a = polarisation; a < inputs; a += polarisations) {
+      const at = channel * inputs + a;
+      gains.fill(Number.NaN, 2 * at, 2 * at + 2);
+      solved[at] = 0;
     }
   }
-  return Math.sqrt(missed / total);
+  return { ...calibration, gains, solved };
 }
