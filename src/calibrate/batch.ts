@@ -39,9 +39,9 @@ export interface SolveKind {
   /** A pair's averaged data and its model, to a place of the batch. */
   copy(solve: number, baseline: number, batch: SolveBatch, to: number): void;
   /** The refusal of a filled solve whose pairs leave the gains of its stations open. */
-  openOf(solve: number, batch: SolveBatch, at: number, isOpen: boolean, good: number): Refusal | undefined;
+  openOf(solve: number, batch: SolveBatch, at: number, isOpen: boolean, good: number): Refuse | undefined;
 }
-export type Refusal = () => never;
+type Refuse = () => never;
 
 interface FilledBatch {
   readonly batch: SolveBatch;
@@ -126,7 +126,7 @@ export function fillSolves(plan: CalibrationPlan, kind: SolveKind): FilledBatch 
       reason: kind.isFlagged(solve, station) ? 'flagged' : 'no baselines',
     })),
   );
-  const fill = (solve: number, at: number): Refusal | undefined => {
+  const fill = (solve: number, at: number): Refuse | undefined => {
     const where = kind.nameOf(solve);
     for (let i = 0; i < stations; i++) {
       for (let j = 0; j <= i; j++) {
@@ -156,7 +156,7 @@ export function fillSolves(plan: CalibrationPlan, kind: SolveKind): FilledBatch 
     return open;
   };
   const withData: number[] = [];
-  let refused: Refusal | undefined;
+  let refused: Refuse | undefined;
   for (const solve of candidates) {
     const at = withData.length;
     const refusal = fill(solve, at);

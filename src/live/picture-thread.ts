@@ -7,7 +7,7 @@ import { averageChannels, stokesI } from '../image/index.js';
 import { prepareSkyModels, writeFileWhole } from '../formats/index.js';
 import { orbitMessages, type Message } from '../messages/index.js';
 import { skyFrame } from '../sky/frame.js';
-import { sourcesNamed } from '../sky/models/named.js';
+import { sourcesNamed } from '../sky/chosen-sources.js';
 import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
 import { pictureParts } from '../stages/index.js';

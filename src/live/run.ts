@@ -32,7 +32,7 @@ import type { LiveWatcher } from './watcher.js';
 import { silentSource, type ReadyToListen } from '../receive/index.js';
 import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
-import { sourcesNamed } from '../sky/models/named.js';
+import { sourcesNamed } from '../sky/chosen-sources.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { isProduct, productNames } from '../products/index.js';
 import { checkDisk } from './disk.js';

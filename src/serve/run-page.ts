@@ -13,7 +13,7 @@ import { partOf } from './joined/part.js';
 import type { CheckView, ObservationView, PlanView, Status } from './messages.js';
 import { openPage, type Page } from './open.js';
 import { watchInput } from './watch-source.js';
-import { sourcesNamed } from '../sky/models/named.js';
+import { sourcesNamed } from '../sky/chosen-sources.js';
 import { version } from '../core/program/version.js';
 import type { LivePage, OpenedInput, OpenPageSettings, Say } from '../live/index.js';
 

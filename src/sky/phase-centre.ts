@@ -2,6 +2,7 @@
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import type { SkyFrame, SkyPosition } from './frame.js';
+import type { Source } from './source.js';
 import { findSources, sourceNames } from './sources.js';
 
 export interface PhaseCentre {
@@ -35,9 +36,16 @@ export const localCentre = (name: string, directionEnu: Vector3): PhaseCentre =>
 export function parsePhaseCentre(text: string, where: string): PhaseCentre {
   const asked = text.trim();
   if (/^zenith$/i.test(asked)) return localCentre('zenith', { x: 0, y: 0, z: 1 });
+  const found = sourcesCalled(asked);
   // Coordinates begin with a number; so do 3C48, and a satellite's number in the catalogue.
-  if (/^[\d.+\-−]/.test(asked) && !isKnown(asked)) return fixedCentre(asked, parsePosition(asked, where));
-  const [source] = named(asked, where);
+  if (/^[\d.+\-−]/.test(asked) && found.length !== 1) return fixedCentre(asked, parsePosition(asked, where));
+  if (found.length === 0)
+    refuse(
+      where,
+      asked === '' ? 'names no place' : `'${asked}' is no source that we know`,
+      `choose ${sourceNames().join(', ')}, zenith, or give coordinates like "19h59m28.36s +40d44m02.1s"`,
+    );
+  const [source] = found;
   return {
     name: source.name,
     kind: source.isMoving ? 'moving' : 'fixed',
@@ -46,25 +54,13 @@ export function parsePhaseCentre(text: string, where: string): PhaseCentre {
   };
 }
 
-const isKnown = (asked: string): boolean => {
-  try {
-    return findSources([asked]).length === 1;
-  } catch (error) {
-    if (error instanceof CorellaError) return false;
-    throw error;
-  }
-};
-
-function named(asked: string, where: string): ReturnType<typeof findSources> {
+/** None where the name is unknown. */
+function sourcesCalled(asked: string): readonly Source[] {
   try {
     return findSources([asked]);
   } catch (error) {
-    if (!(error instanceof CorellaError)) throw error;
-    return refuse(
-      where,
-      asked === '' ? 'names no place' : `'${asked}' is no source that we know`,
-      `choose ${sourceNames().join(', ')}, zenith, or give coordinates like "19h59m28.36s +40d44m02.1s"`,
-    );
+    if (error instanceof CorellaError) return [];
+    throw error;
   }
 }
 

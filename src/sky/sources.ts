@@ -2,12 +2,13 @@
  * The brightest sources of the low-frequency sky, the Moon, planets and satellites, by name. A new one is one table
  * entry below.
  */
+import { AstroTime, Body, GeoVector, Observer, ObserverVector } from 'astronomy-engine';
 import { refuse } from '../core/errors.js';
-import { bodies } from './bodies.js';
-import type { SkyPosition } from './frame.js';
+import { toDate } from '../core/instant.js';
+import { positionFromJ2000, type SkyPosition } from './frame.js';
+import { joined } from './models/spectrum.js';
 import { allSatellites, satellitesNamed } from './orbits/orbits.js';
 import { plainName, unpolarised, type Source } from './source.js';
-import { sun } from './sun.js';
 
 interface Spectrum {
   readonly position: SkyPosition;
@@ -86,6 +87,54 @@ const sourceOf = ([name, { position, logFlux }]: readonly [string, Spectrum]): S
   },
   stokes: unpolarised,
 });
+
+/**
+ * Flux of the quiet Sun, at sunspot minimum, close to the levels collected by Benz (2009, Landolt–Börnstein VI/4B, 4.1.1.6): a
+ * corona of nearly 10⁶ K, so about f² at first, flatter above. Real days are often brighter.
+ */
+const quietSun = [
+  { frequencyHz: 30e6, fluxJy: 1.7e3 },
+  { frequencyHz: 50e6, fluxJy: 5.4e3 },
+  { frequencyHz: 100e6, fluxJy: 2.4e4 },
+  { frequencyHz: 150e6, fluxJy: 5.1e4 },
+  { frequencyHz: 200e6, fluxJy: 8.1e4 },
+  { frequencyHz: 300e6, fluxJy: 1.49e5 },
+  { frequencyHz: 400e6, fluxJy: 2.13e5 },
+];
+
+const sun: Source = {
+  name: 'Sun',
+  isMoving: true,
+  position: (frame) => frame.sun,
+  fluxJy: joined(quietSun),
+  stokes: unpolarised,
+};
+
+/** The Moon and the planets. The user gives their flux. */
+const bodyNames = [
+  Body.Moon,
+  Body.Mercury,
+  Body.Venus,
+  Body.Mars,
+  Body.Jupiter,
+  Body.Saturn,
+  Body.Uranus,
+  Body.Neptune,
+] as const;
+
+/** As seen from the site; the frame adds aberration. */
+const bodies: readonly Source[] = bodyNames.map((name) => ({
+  name,
+  isMoving: true,
+  position: ({ moment, site }) => {
+    const time = new AstroTime(toDate(moment));
+    const centre = GeoVector(name, time, false);
+    const own = ObserverVector(time, new Observer(site.latitudeDeg, site.longitudeDeg, site.heightM), false);
+    return positionFromJ2000({ x: centre.x - own.x, y: centre.y - own.y, z: centre.z - own.z });
+  },
+  fluxJy: () => 0,
+  stokes: unpolarised,
+}));
 
 const bright: readonly Source[] = [...Object.entries(spectra).map(sourceOf), sun];
 const named: readonly Source[] = [...bright, ...Object.entries(calibrators).map(sourceOf), ...bodies];

@@ -2,8 +2,7 @@
 import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { brightestOf, type SkyModel } from '../../sky/models/brightest.js';
-import { joined } from '../../sky/models/hyperdrive.js';
-import { fluxOf } from '../../sky/models/spectrum.js';
+import { fluxOf, joined } from '../../sky/models/spectrum.js';
 import { checkedStokes, type Source } from '../../sky/source.js';
 import { openHdf5, type Hdf5File } from '../hdf5/read.js';
 

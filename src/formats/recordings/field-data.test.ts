@@ -12,7 +12,7 @@ import type { Integration } from '../../core/blocks.js';
 import { formatInstant, parseInstant } from '../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { skyFrame } from '../../sky/frame.js';
-import { sun as theSun } from '../../sky/sun.js';
+import { findSources } from '../../sky/sources.js';
 import type { OpenFileOptions } from '../registry.js';
 import { openFile } from '../registry.js';
 import { expectRecording, readRecording, type WholeRecording } from '../testing/reading.js';
@@ -196,7 +196,7 @@ describe('real recordings', { skip }, () => {
       const [one] = all;
       assert.deepEqual([one.stations, one.channels, all.length], [256, 1, 1]);
       const frame = skyFrame(file.telescope.site, one.start);
-      const sun = frame.directionEnu(theSun.position(frame));
+      const sun = frame.directionEnu(findSources(['Sun'])[0].position(frame));
       /** Mean cosine between the phases of XX and those of a source at ±(l, m). */
       const coherence = (side: 1 | -1): number => {
         let sum = 0;

@@ -3,8 +3,8 @@
  * x_re, x_im, y_re, y_im instead of powers if it has phases. Rows form a full grid; values between grid points are
  * interpolated linearly, values outside are unknown.
  */
-import { readFile } from 'node:fs/promises';
-import { CorellaError, refuse } from '../../core/errors.js';
+import { refuse } from '../../core/errors.js';
+import { numberTable, readText } from '../read-text.js';
 import type { ElementBeam } from './element-beam.js';
 
 const PLACES = ['za_deg', 'az_deg', 'frequency_hz'] as const;
@@ -13,40 +13,21 @@ const POWERS = ['x_power', 'y_power'] as const;
 const VOLTAGES = ['x_re', 'y_re', 'x_im', 'y_im'] as const;
 type Column = (typeof PLACES | typeof POWERS | typeof VOLTAGES)[number];
 
-export async function readBeamTable(path: string): Promise<ElementBeam> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CorellaError(
-      { where: path, what: 'the table of a beam cannot be read', fix: 'check the path' },
-      { cause: error },
-    );
-  });
-  return parseBeamTable(text, path);
-}
+export const readBeamTable = (path: string): ElementBeam =>
+  parseBeamTable(readText(path, 'the table of a beam cannot be read'), path);
 
 export function parseBeamTable(text: string, path: string): ElementBeam {
-  const all = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
-  const head = all.at(0) ?? '';
-  const lines = all.slice(1);
-  const names = head.split(',').map((name) => name.trim());
-  const hasPhases = VOLTAGES.some((name) => names.includes(name));
-  const held: readonly Column[] = hasPhases ? VOLTAGES : POWERS;
-  const needed = ['za_deg', ...held].find((name) => !names.includes(name));
-  const strange = names.find((name) => ![...PLACES, ...held].some((column) => column === name));
-  if (needed !== undefined || strange !== undefined)
-    refuse(
-      path,
-      needed === undefined ? `has the column '${strange ?? ''}'` : `lacks the column '${needed}'`,
-      `columns are ${[...PLACES, ...POWERS].join(', ')}, or ${VOLTAGES.join(', ')} instead of powers; az_deg and frequency_hz may be left out`,
-    );
-  const rows = lines.map((line, n) => {
-    const values = line.split(',').map(Number);
-    if (values.length !== names.length || !values.every(Number.isFinite))
-      refuse(`${path}, line ${n + 2}`, `'${line}' is not ${names.length} numbers`, 'correct it');
-    const of = (name: Column): number => values.at(names.indexOf(name)) ?? 0;
+  const { names, rows: values } = numberTable(text, path, (columns) => {
+    checkColumns(columns, path);
+  });
+  const hasPhases = names.includes('x_re');
+  const held = hasPhases ? VOLTAGES : POWERS;
+  const rows = values.map((row) => {
+    const of = (name: Column): number => (names.includes(name) ? row[names.indexOf(name)] : 0);
     return {
-      frequencyHz: names.includes('frequency_hz') ? of('frequency_hz') : 0,
+      frequencyHz: of('frequency_hz'),
       zenithDeg: of('za_deg'),
-      azimuthDeg: names.includes('az_deg') ? of('az_deg') : 0,
+      azimuthDeg: of('az_deg'),
       values: held.map(of),
     };
   });
@@ -118,4 +99,16 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
       return hasPhases ? [ofX, ofY, xIm, yIm] : [Math.sqrt(ofX), Math.sqrt(ofY)];
     },
   };
+}
+
+function checkColumns(names: readonly string[], path: string): void {
+  const held = VOLTAGES.some((name) => names.includes(name)) ? VOLTAGES : POWERS;
+  const needed = ['za_deg', ...held].find((name) => !names.includes(name));
+  const strange = names.find((name) => ![...PLACES, ...held].some((column) => column === name));
+  if (needed !== undefined || strange !== undefined)
+    refuse(
+      path,
+      needed === undefined ? `has the column '${strange ?? ''}'` : `lacks the column '${needed}'`,
+      `columns are ${[...PLACES, ...POWERS].join(', ')}, or ${VOLTAGES.join(', ')} instead of powers; az_deg and frequency_hz may be left out`,
+    );
 }

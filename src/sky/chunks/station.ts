@@ -20,36 +20,17 @@ import { rmsPerPart, type SkySignal } from '../sky-signals.js';
 import { addTone, addTurned, turn } from '../turn.js';
 
 /** What a station's inputs depend on beside the sky's signals: plain data, which can be passed to another thread. */
-export interface StationPlan extends Pick<
-  SimulationPlan,
-  | 'type'
-  | 'polarisations'
-  | 'samples'
-  | 'sampleRateHz'
-  | 'centreFrequencyHz'
-  | 'systemFluxJy'
-  | 'seed'
-  | 'grid'
-  | 'inputGains'
-  | 'countsPerRootJy'
-> {
+export interface StationPlan extends Omit<SimulationPlan, 'telescope' | 'interferers'> {
   readonly stations: readonly Station[];
   readonly tones: readonly ToneInterferer[];
 }
 
-export const stationPlan = (plan: SimulationPlan): StationPlan => ({
-  type: plan.type,
-  polarisations: plan.polarisations,
-  samples: plan.samples,
-  sampleRateHz: plan.sampleRateHz,
-  centreFrequencyHz: plan.centreFrequencyHz,
-  systemFluxJy: plan.systemFluxJy,
-  seed: plan.seed,
-  grid: plan.grid,
-  inputGains: plan.inputGains,
-  countsPerRootJy: plan.countsPerRootJy,
-  stations: plan.telescope.stations,
-  tones: plan.interferers.filter((interferer) => interferer.kind === 'tone'),
+export const stationPlan = ({ telescope, interferers, ...plan }: SimulationPlan): StationPlan => ({
+  ...plan,
+  // Their functions cannot be passed.
+  sources: [],
+  stations: telescope.stations,
+  tones: interferers.filter((interferer) => interferer.kind === 'tone'),
 });
 
 /** How much earlier than at the origin a wavefront arrives; 0 for signals that reach all stations at once. */

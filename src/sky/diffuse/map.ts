@@ -3,9 +3,9 @@
  * and frequency_hz and spectral_index if not 408 MHz and −2.55. Positions need no grid but must be dense: a cell of the
  * model has the mean of the positions in it.
  */
-import { readFileSync } from 'node:fs';
-import { CorellaError, refuse } from '../../core/errors.js';
+import { refuse } from '../../core/errors.js';
 import { dot } from '../../core/vector.js';
+import { numberTable, readText } from '../read-text.js';
 import type { SkyCells } from './cells.js';
 import { equatorial } from './equatorial.js';
 import type { DiffuseSky } from './diffuse.js';
@@ -32,20 +32,7 @@ interface MapPoint {
 }
 
 export function readDiffuseMap(path: string): DiffuseSky {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new CorellaError(
-      { where: path, what: 'the map of the sky cannot be read', fix: 'check the path' },
-      { cause: error },
-    );
-  }
-  return parseDiffuseMap(text, path);
-}
-
-function parseDiffuseMap(text: string, path: string): DiffuseSky {
-  const points = parsePoints(text, path);
+  const points = parsePoints(readText(path, 'the map of the sky cannot be read'), path);
   return {
     name: path,
     title: `the map ${path}, ${points.length} values`,
@@ -95,23 +82,13 @@ function filledCells({ directionsEnu, cellDeg }: SkyCells, hits: Float64Array, p
 }
 
 function parsePoints(text: string, path: string): MapPoint[] {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
-  const names = (lines.at(0) ?? '').split(',').map((name) => name.trim());
-  const strange = names.find((name) => !COLUMNS.some((column) => column === name));
-  if (strange !== undefined) refuse(path, `has the column '${strange}'`, `columns are ${COLUMNS.join(', ')}`);
-  const has = (name: Column): boolean => names.includes(name);
-  const isGalactic = has('l_deg') && has('b_deg');
-  if (!has('temperature_k') || isGalactic === (has('ra_deg') && has('dec_deg')))
-    refuse(
-      path,
-      'does not state where its temperatures are',
-      'give temperature_k with ra_deg and dec_deg, or with l_deg and b_deg',
-    );
-  return lines.slice(1).map((line, n) => {
-    const values = line.split(',').map(Number);
-    if (values.length !== names.length || !values.every(Number.isFinite))
-      refuse(`${path}, line ${n + 2}`, `'${line}' is not ${names.length} numbers`, 'correct it');
-    const of = (name: Column, otherwise = 0): number => (has(name) ? values[names.indexOf(name)] : otherwise);
+  const { names, rows } = numberTable(text, path, (columns) => {
+    checkColumns(columns, path);
+  });
+  const isGalactic = names.includes('l_deg') && names.includes('b_deg');
+  return rows.map((values) => {
+    const of = (name: Column, otherwise = 0): number =>
+      names.includes(name) ? values[names.indexOf(name)] : otherwise;
     const place = isGalactic
       ? equatorial({ lDeg: of('l_deg'), bDeg: of('b_deg') })
       : { raDeg: of('ra_deg'), decDeg: of('dec_deg') };
@@ -122,4 +99,16 @@ function parsePoints(text: string, path: string): MapPoint[] {
       spectralIndex: of('spectral_index', USUAL_INDEX),
     };
   });
+}
+
+function checkColumns(names: readonly string[], path: string): void {
+  const strange = names.find((name) => !COLUMNS.some((column) => column === name));
+  if (strange !== undefined) refuse(path, `has the column '${strange}'`, `columns are ${COLUMNS.join(', ')}`);
+  const has = (...columns: readonly Column[]): boolean => columns.every((name) => names.includes(name));
+  if (!has('temperature_k') || has('l_deg', 'b_deg') === has('ra_deg', 'dec_deg'))
+    refuse(
+      path,
+      'does not state where its temperatures are',
+      'give temperature_k with ra_deg and dec_deg, or with l_deg and b_deg',
+    );
 }

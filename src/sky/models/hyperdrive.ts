@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { refuse } from '../../core/errors.js';
 import { checkedStokes, type GaussianShape, type Source, type StokesFractions } from '../source.js';
 import type { Component } from './brightest.js';
-import { fluxOf } from './spectrum.js';
+import { fluxOf, joined } from './spectrum.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -136,22 +136,4 @@ function refuseOtherStokes(fluxes: readonly Flux[], stokes: StokesFractions, whe
           `its ${key.toUpperCase()} is another fraction of I at ${one.frequencyHz} Hz`,
           'give one polarised fraction for all frequencies, or leave Q, U and V out',
         );
-}
-
-/** A power law between two frequencies, and beyond them from the two nearest; a straight line if signs differ. */
-export function joined(
-  points: readonly { readonly frequencyHz: number; readonly fluxJy: number }[],
-): (frequencyHz: number) => number {
-  return (frequencyHz) => {
-    const above = points.findIndex((one) => one.frequencyHz >= frequencyHz);
-    const upper = above < 0 ? points.length - 1 : Math.max(1, above);
-    const [one, other] = [points[upper - 1], points[upper]];
-    const ratio = other.fluxJy / one.fluxJy;
-    if (!(ratio > 0 && Number.isFinite(ratio))) {
-      const part = (frequencyHz - one.frequencyHz) / (other.frequencyHz - one.frequencyHz);
-      return one.fluxJy + (other.fluxJy - one.fluxJy) * part;
-    }
-    const index = Math.log(ratio) / Math.log(other.frequencyHz / one.frequencyHz);
-    return one.fluxJy * (frequencyHz / one.frequencyHz) ** index;
-  };
 }

@@ -1,7 +1,8 @@
 /** Sky models from files: lists of WSClean, BBS and hyperdrive, catalogues as CSV; FITS and skyh5 if prepared. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { CorellaError, refuse } from '../../core/errors.js';
+import { existsSync, statSync } from 'node:fs';
+import { refuse } from '../../core/errors.js';
 import type { OnProgress } from '../../core/progress.js';
+import { readText } from '../read-text.js';
 import type { Source } from '../source.js';
 import { brightestOf, type Component, type SkyModel } from './brightest.js';
 import { parseCatalogue } from './catalogue.js';
@@ -50,15 +51,7 @@ export function readSkyModel(path: string): readonly Source[] {
 }
 
 export function readTextModel(path: string, onProgress?: OnProgress): SkyModel {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new CorellaError(
-      { where: path, what: 'the sky model cannot be read', fix: 'check the path' },
-      { cause: error },
-    );
-  }
+  const text = readText(path, 'the sky model cannot be read');
   const head = text.slice(0, 2 ** 16);
   const found = foreign.find(({ form }) => form.test(head));
   if (found) refuse(path, found.what, found.fix);

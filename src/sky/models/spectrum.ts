@@ -18,3 +18,21 @@ export const fluxOf =
     const sum = terms.reduceRight((rest, term) => (rest + term) * x, 0);
     return kind === 'logarithmic' ? fluxJy * 10 ** sum : fluxJy + sum;
   };
+
+/** A power law between two frequencies, and beyond them from the two nearest; a straight line if signs differ. */
+export function joined(
+  points: readonly { readonly frequencyHz: number; readonly fluxJy: number }[],
+): (frequencyHz: number) => number {
+  return (frequencyHz) => {
+    const above = points.findIndex((one) => one.frequencyHz >= frequencyHz);
+    const upper = above < 0 ? points.length - 1 : Math.max(1, above);
+    const [one, other] = [points[upper - 1], points[upper]];
+    const ratio = other.fluxJy / one.fluxJy;
+    if (!(ratio > 0 && Number.isFinite(ratio))) {
+      const part = (frequencyHz - one.frequencyHz) / (other.frequencyHz - one.frequencyHz);
+      return one.fluxJy + (other.fluxJy - one.fluxJy) * part;
+    }
+    const index = Math.log(ratio) / Math.log(other.frequencyHz / one.frequencyHz);
+    return one.fluxJy * (frequencyHz / one.frequencyHz) ** index;
+  };
+}

@@ -6,10 +6,9 @@
  * Elements lose accuracy with age, much sooner below 2,000 km, where the atmosphere brakes. The ages used are kept for
  * a report; above a limit a position is refused.
  */
-import { readFile } from 'node:fs/promises';
 import type { SatRec } from 'satellite.js';
 import type * as Satellites from 'satellite.js';
-import { CorellaError, refuse } from '../../core/errors.js';
+import { refuse } from '../../core/errors.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { SECONDS_PER_DAY, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { normalise, type Vector3 } from '../../core/vector.js';
@@ -19,6 +18,7 @@ import { apply, sameAxes, turned } from '../earth/angles.js';
 import { earthClock } from '../earth/clock.js';
 import { earthOrientation } from '../earth/orientation.js';
 import { altitudeDeg, azimuthDeg, type SkyFrame } from '../frame.js';
+import { readText } from '../read-text.js';
 import { plainName, unpolarised, type Source } from '../source.js';
 import { parseElements, type ElementSet } from './elements.js';
 import { reportLeftOut, reportUse, takeOrbitReport } from './report.js';
@@ -69,21 +69,13 @@ export async function useOrbits(
   const theory = await import('satellite.js');
   const satellites = new Map<string, Satellite>();
   for (const path of paths)
-    for (const set of parseElements(await textOf(path), path)) {
+    for (const set of parseElements(readText(path, 'cannot be read'), path)) {
       const orbit = orbitOf(set, theory, path);
       const known = satellites.get(set.number);
       if (known) known.orbits.push(orbit);
       else satellites.set(set.number, { name: set.name, number: set.number, path, orbits: [orbit] });
     }
   inUse = { theory, satellites: [...satellites.values()], old };
-}
-
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new CorellaError({ where: path, what: 'cannot be read', fix: 'check the path' }, { cause: error });
-  }
 }
 
 function orbitOf(set: ElementSet, { twoline2satrec, json2satrec }: Theory, path: string): Orbit {
