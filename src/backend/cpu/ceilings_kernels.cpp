@@ -1,7 +1,9 @@
 // levels: portable avx2 avx512 amx dotprod i8mm
 #include "ceilings.h"
 
-#if CORELLA_X86
+#if defined(__AMX_INT8__)
+#include "amx.h"
+#elif CORELLA_X86
 #include <immintrin.h>
 #elif CORELLA_ARM
 #include <arm_neon.h>
@@ -47,13 +49,7 @@ double floats(int64_t repeats) {
 
 #if defined(__AMX_INT8__)
 double integers(int64_t repeats) {
-  struct alignas(64) {
-    uint8_t palette = 1, startRow = 0, reserved[14] = {};
-    uint16_t rowBytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-  } configuration;
-  __asm__ volatile("" : : "r"(&configuration) : "memory");
-  _tile_loadconfig(&configuration);
+  enter();
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
@@ -68,7 +64,7 @@ double integers(int64_t repeats) {
     _tile_dpbssd(2, 5, 6);
     _tile_dpbssd(3, 4, 7);
   }
-  _tile_release();
+  leave();
   return static_cast<double>(repeats) * 4 * 16 * 16 * 64 * 2;
 }
 #elif defined(__AVX512VNNI__)

@@ -45,26 +45,11 @@ CORELLA_EXPORT int32_t corella_spectra_write(char *error, void *context, int32_t
                                              int32_t *broken) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout = checkedLayout(type, channels, inputs, capacity, samples);
-    const SpectraPacking &packing = CORELLA_PICK(open.level, spectraPacking);
+    const auto pack = CORELLA_PICK(open.level, spectraPacking).pack[type];
     std::atomic<bool> any{false};
     eachInputBlock(open, layout, samples, [&](int64_t to, int64_t from, int64_t rows) {
-      const auto *source = static_cast<const char *>(canonical) + from;
-      auto *target = static_cast<char *>(block) + to;
-      bool bad = false;
-      switch (layout.type) {
-        case SpectraType::ci8:
-          bad = packing.packCi8(reinterpret_cast<const int8_t *>(source), rows, samples,
-                                reinterpret_cast<int8_t *>(target));
-          break;
-        case SpectraType::ci4:
-          bad = packing.packCi4(reinterpret_cast<const uint8_t *>(source), rows, samples,
-                                reinterpret_cast<int8_t *>(target));
-          break;
-        case SpectraType::cf32:
-          bad = packing.packCf32(reinterpret_cast<const float *>(source), rows, samples,
-                                 reinterpret_cast<float *>(target));
-          break;
-      }
+      const bool bad =
+          pack(static_cast<const char *>(canonical) + from, rows, samples, static_cast<char *>(block) + to);
       if (bad) any = true;
     });
     *broken = any ? 1 : 0;
@@ -75,21 +60,9 @@ CORELLA_EXPORT int32_t corella_spectra_read(char *error, void *context, int32_t 
                                             int64_t capacity, int64_t samples, const void *block, void *canonical) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout = checkedLayout(type, channels, inputs, capacity, samples);
-    const SpectraPacking &packing = CORELLA_PICK(open.level, spectraPacking);
+    const auto unpack = CORELLA_PICK(open.level, spectraPacking).unpack[type];
     eachInputBlock(open, layout, samples, [&](int64_t from, int64_t to, int64_t rows) {
-      const auto *source = static_cast<const char *>(block) + from;
-      auto *target = static_cast<char *>(canonical) + to;
-      switch (layout.type) {
-        case SpectraType::ci8:
-          return packing.unpackCi8(reinterpret_cast<const int8_t *>(source), rows, samples,
-                                   reinterpret_cast<int8_t *>(target));
-        case SpectraType::ci4:
-          return packing.unpackCi4(reinterpret_cast<const int8_t *>(source), rows, samples,
-                                   reinterpret_cast<uint8_t *>(target));
-        case SpectraType::cf32:
-          return packing.unpackCf32(reinterpret_cast<const float *>(source), rows, samples,
-                                    reinterpret_cast<float *>(target));
-      }
+      unpack(static_cast<const char *>(block) + from, rows, samples, static_cast<char *>(canonical) + to);
     });
   });
 }

@@ -52,20 +52,33 @@ inline void storeQuad(uint64_t word, uint8_t *row, int64_t sample, int64_t sampl
   }
 }
 
-inline int8_t *lineOf(int8_t *tiles, int64_t input, int64_t sample) {
-  return tiles + sample / TILE_SAMPLES * TILE_BYTES + withinPlane(input, sample % TILE_SAMPLES);
+/** The place of a line of one input in a block of tiles. */
+inline int64_t lineAt(int64_t input, int64_t sample) {
+  return sample / TILE_SAMPLES * TILE_BYTES + withinPlane(input, sample % TILE_SAMPLES);
 }
 
-bool packCi8(const int8_t *rows, int64_t inputs, int64_t samples, int8_t *tiles) {
+/** Rows of bytes, two a sample, or of nibbles. */
+template <int BYTES_PER_SAMPLE>
+bool packIntegers(const void *rows, int64_t inputs, int64_t samples, void *tiles) {
   bool broken = false;
   const int64_t padded = SpectraLayout::timeBlocksOf(samples) * TILE_SAMPLES;
   for (int64_t input = 0; input < inputs; input++) {
-    const uint8_t *row = reinterpret_cast<const uint8_t *>(rows) + input * samples * 2;
+    const uint8_t *row = static_cast<const uint8_t *>(rows) + input * samples * BYTES_PER_SAMPLE;
     for (int64_t t = 0; t < padded; t += 4) {
-      const uint64_t quad = loadQuad<2>(row, t, samples);
-      broken |= hasZeroByte(quad ^ 0x8080808080808080u);
-      const uint32_t re = evenBytes(quad), im = evenBytes(quad >> 8);
-      int8_t *line = lineOf(tiles, input, t);
+      const uint64_t quad = loadQuad<BYTES_PER_SAMPLE>(row, t, samples);
+      uint32_t re, im;
+      if constexpr (BYTES_PER_SAMPLE == 2) {
+        broken |= hasZeroByte(quad ^ 0x8080808080808080u);
+        re = evenBytes(quad);
+        im = evenBytes(quad >> 8);
+      } else {
+        const auto high = static_cast<uint32_t>(quad >> 4 & 0x0f0f0f0fu),
+                   low = static_cast<uint32_t>(quad & 0x0f0f0f0fu);
+        broken |= hasZeroByte((static_cast<uint64_t>(high) << 32 | low) ^ 0x0808080808080808u);
+        re = extendNibbles(high);
+        im = extendNibbles(low);
+      }
+      int8_t *line = static_cast<int8_t *>(tiles) + lineAt(input, t);
       memcpy(line, &re, 4);
       memcpy(line + PLANE_BYTES, &im, 4);
     }
@@ -73,56 +86,28 @@ bool packCi8(const int8_t *rows, int64_t inputs, int64_t samples, int8_t *tiles)
   return broken;
 }
 
-bool packCi4(const uint8_t *rows, int64_t inputs, int64_t samples, int8_t *tiles) {
-  bool broken = false;
-  const int64_t padded = SpectraLayout::timeBlocksOf(samples) * TILE_SAMPLES;
+template <int BYTES_PER_SAMPLE>
+void unpackIntegers(const void *tiles, int64_t inputs, int64_t samples, void *rows) {
   for (int64_t input = 0; input < inputs; input++) {
-    const uint8_t *row = rows + input * samples;
-    for (int64_t t = 0; t < padded; t += 4) {
-      const uint32_t quad = static_cast<uint32_t>(loadQuad<1>(row, t, samples));
-      const uint32_t high = quad >> 4 & 0x0f0f0f0fu, low = quad & 0x0f0f0f0fu;
-      broken |= hasZeroByte((static_cast<uint64_t>(high) << 32 | low) ^ 0x0808080808080808u);
-      const uint32_t re = extendNibbles(high), im = extendNibbles(low);
-      int8_t *line = lineOf(tiles, input, t);
-      memcpy(line, &re, 4);
-      memcpy(line + PLANE_BYTES, &im, 4);
-    }
-  }
-  return broken;
-}
-
-void unpackCi8(const int8_t *tiles, int64_t inputs, int64_t samples, int8_t *rows) {
-  for (int64_t input = 0; input < inputs; input++) {
-    uint8_t *row = reinterpret_cast<uint8_t *>(rows) + input * samples * 2;
+    uint8_t *row = static_cast<uint8_t *>(rows) + input * samples * BYTES_PER_SAMPLE;
     for (int64_t t = 0; t < samples; t += 4) {
       uint32_t re = 0, im = 0;
-      const int8_t *line = lineOf(const_cast<int8_t *>(tiles), input, t);
+      const int8_t *line = static_cast<const int8_t *>(tiles) + lineAt(input, t);
       memcpy(&re, line, 4);
       memcpy(&im, line + PLANE_BYTES, 4);
-      storeQuad<2>(spreadBytes(re) | spreadBytes(im) << 8, row, t, samples);
-    }
-  }
-}
-
-void unpackCi4(const int8_t *tiles, int64_t inputs, int64_t samples, uint8_t *rows) {
-  for (int64_t input = 0; input < inputs; input++) {
-    uint8_t *row = rows + input * samples;
-    for (int64_t t = 0; t < samples; t += 4) {
-      uint32_t re = 0, im = 0;
-      const int8_t *line = lineOf(const_cast<int8_t *>(tiles), input, t);
-      memcpy(&re, line, 4);
-      memcpy(&im, line + PLANE_BYTES, 4);
-      storeQuad<1>((re & 0x0f0f0f0fu) << 4 | (im & 0x0f0f0f0fu), row, t, samples);
+      const uint64_t quad =
+          BYTES_PER_SAMPLE == 2 ? spreadBytes(re) | spreadBytes(im) << 8 : (re & 0x0f0f0f0fu) << 4 | (im & 0x0f0f0f0fu);
+      storeQuad<BYTES_PER_SAMPLE>(quad, row, t, samples);
     }
   }
 }
 
 /** x − x is 0 for every finite number and NaN for the others; the sum keeps a NaN. */
-bool packCf32(const float *rows, int64_t inputs, int64_t samples, float *vectors) {
+bool packCf32(const void *rows, int64_t inputs, int64_t samples, void *vectors) {
   float sentinel = 0;
   for (int64_t input = 0; input < inputs; input++) {
-    const float *row = rows + input * samples * 2;
-    float *to = vectors + input;
+    const float *row = static_cast<const float *>(rows) + input * samples * 2;
+    float *to = static_cast<float *>(vectors) + input;
     for (int64_t t = 0; t < samples; t++) {
       const float re = row[2 * t], im = row[2 * t + 1];
       to[t * FLOATS_PER_SAMPLE] = re;
@@ -133,10 +118,10 @@ bool packCf32(const float *rows, int64_t inputs, int64_t samples, float *vectors
   return sentinel != 0;
 }
 
-void unpackCf32(const float *vectors, int64_t inputs, int64_t samples, float *rows) {
+void unpackCf32(const void *vectors, int64_t inputs, int64_t samples, void *rows) {
   for (int64_t input = 0; input < inputs; input++) {
-    float *row = rows + input * samples * 2;
-    const float *from = vectors + input;
+    float *row = static_cast<float *>(rows) + input * samples * 2;
+    const float *from = static_cast<const float *>(vectors) + input;
     for (int64_t t = 0; t < samples; t++) {
       row[2 * t] = from[t * FLOATS_PER_SAMPLE];
       row[2 * t + 1] = from[t * FLOATS_PER_SAMPLE + TILE_INPUTS];
@@ -146,7 +131,8 @@ void unpackCf32(const float *vectors, int64_t inputs, int64_t samples, float *ro
 
 }  // namespace
 
-extern const SpectraPacking spectraPacking = {packCi8, packCi4, packCf32, unpackCi8, unpackCi4, unpackCf32};
+extern const SpectraPacking spectraPacking = {{packIntegers<2>, packIntegers<1>, packCf32},
+                                              {unpackIntegers<2>, unpackIntegers<1>, unpackCf32}};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

@@ -6,13 +6,9 @@ namespace corella {
 
 /** All rows are `samples` long and follow each other; `inputs` is 1…16. */
 struct SpectraPacking {
-  /** Return whether a value is outside the range: −128, −8, or not finite. Pad with zeros as in spectra.h. */
-  bool (*packCi8)(const int8_t *rows, int64_t inputs, int64_t samples, int8_t *tiles);
-  bool (*packCi4)(const uint8_t *rows, int64_t inputs, int64_t samples, int8_t *tiles);
-  bool (*packCf32)(const float *rows, int64_t inputs, int64_t samples, float *vectors);
-  void (*unpackCi8)(const int8_t *tiles, int64_t inputs, int64_t samples, int8_t *rows);
-  void (*unpackCi4)(const int8_t *tiles, int64_t inputs, int64_t samples, uint8_t *rows);
-  void (*unpackCf32)(const float *vectors, int64_t inputs, int64_t samples, float *rows);
+  /** By type. Returns whether a value is outside the range: −128, −8, or not finite. Pads with zeros as in spectra.h. */
+  bool (*pack[3])(const void *rows, int64_t inputs, int64_t samples, void *block);
+  void (*unpack[3])(const void *block, int64_t inputs, int64_t samples, void *rows);
 };
 
 CORELLA_DECLARE(const SpectraPacking, spectraPacking)

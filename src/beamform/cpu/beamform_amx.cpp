@@ -1,6 +1,7 @@
 // levels: amx
 // Tiles of 16 × 64 bytes: one instruction multiplies 16 beams by 16 spectra over 64 stations. A panel in
 // AVX-512's layout is the second operand unchanged: a row of it is four stations of 16 spectra.
+#include "backend/cpu/amx.h"
 #include "beamform/cpu/beamform_turn.h"
 
 namespace corella {
@@ -9,27 +10,6 @@ namespace {
 
 constexpr int64_t AMX_GROUP = 16, STEP_QUADS = 16;
 constexpr int64_t STEP_BYTES = weightBytes(AMX_GROUP, STEP_QUADS);
-
-struct alignas(64) TileConfiguration {
-  uint8_t palette = 1;
-  uint8_t startRow = 0;
-  uint8_t reserved[14] = {};
-  uint16_t rowBytes[16] = {};
-  uint8_t rows[16] = {};
-};
-
-void enter() {
-  TileConfiguration configuration;
-  for (int tile = 0; tile < 8; tile++) {
-    configuration.rowBytes[tile] = 64;
-    configuration.rows[tile] = 16;
-  }
-  // GCC 12 does not know that the next instruction reads memory, and may drop the stores above.
-  __asm__ volatile("" : : "r"(&configuration) : "memory");
-  _tile_loadconfig(&configuration);
-}
-
-void leave() { _tile_release(); }
 
 /**
  * Re and Im of two vectors of 16 spectra, an accumulator each: the multiplier takes 16 cycles an instruction but its

@@ -1,33 +1,11 @@
 // levels: amx
 // Tiles of 16 × 64 bytes: one instruction multiplies 16 inputs by 16 over 64 samples.
-#include <immintrin.h>
-
+#include "backend/cpu/amx.h"
 #include "correlate/cpu/correlate_kernels.h"
 
 namespace corella {
 namespace amx {
 namespace {
-
-struct alignas(64) TileConfiguration {
-  uint8_t palette = 1;
-  uint8_t startRow = 0;
-  uint8_t reserved[14] = {};
-  uint16_t rowBytes[16] = {};
-  uint8_t rows[16] = {};
-};
-
-void enter() {
-  TileConfiguration configuration;
-  for (int tile = 0; tile < 8; tile++) {
-    configuration.rowBytes[tile] = 64;
-    configuration.rows[tile] = 16;
-  }
-  // GCC 12 does not know that the next instruction reads memory, and may drop the stores above.
-  __asm__ volatile("" : : "r"(&configuration) : "memory");
-  _tile_loadconfig(&configuration);
-}
-
-void leave() { _tile_release(); }
 
 /**
  * A 16 × 16 transpose of 4-byte words: lines of [16 inputs][4 t] become rows of one input, [16][4 t] = 64
@@ -64,8 +42,6 @@ void prepareI(const int8_t *tiles, int64_t timeBlocks, void *panel) {
     transpose(tiles + plane * PLANE_BYTES, static_cast<int8_t *>(panel) + plane * PLANE_BYTES);
   }
 }
-
-void prepareNothing(const int8_t *, int64_t, void *) {}
 
 /**
  * Four accumulators, one for each kind of product: the multiplier takes 16 cycles an instruction but its latency is 52,

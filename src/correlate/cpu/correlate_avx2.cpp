@@ -8,10 +8,6 @@ namespace corella {
 namespace avx2 {
 namespace {
 
-void nothing() {}
-void prepareNoI(const int8_t *, int64_t, void *) {}
-void prepareNoJ(const int8_t *, int64_t, void *) {}
-
 /** Words of two samples: [t / 2][re, im][16 inputs][2 t], 64 bytes of 16 inputs each. */
 constexpr int64_t WIDE_VALUES = TILE_SAMPLES * TILE_INPUTS * 2;
 
@@ -93,7 +89,7 @@ void addPair(const int8_t *tilesI, const void *, const int8_t *tilesJ, const voi
 
 }  // namespace
 
-extern const CorrelateKernels correlateKernels = {nothing, nothing, 64, 0, prepareNoI, prepareNoJ, addPair};
+extern const CorrelateKernels correlateKernels = {nothing, nothing, 64, 0, prepareNothing, prepareNothing, addPair};
 
 }  // namespace avx2
 }  // namespace corella

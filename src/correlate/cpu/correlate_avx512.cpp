@@ -12,8 +12,6 @@ namespace corella {
 namespace avx512 {
 namespace {
 
-void nothing() {}
-
 /** aᵣ + 128 and aᵢ + 128, as unsigned bytes. */
 void prepareI(const int8_t *tiles, int64_t timeBlocks, void *panel) {
   const __m512i offset = _mm512_set1_epi8(-128);

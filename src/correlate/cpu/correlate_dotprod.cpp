@@ -10,9 +10,6 @@ namespace corella {
 namespace dotprod {
 namespace {
 
-void nothing() {}
-void prepareNoJ(const int8_t *, int64_t, void *) {}
-
 /** Inputs in a vector of four samples each. */
 constexpr int QUAD = 4;
 constexpr int QUADS = TILE_INPUTS / QUAD;
@@ -124,8 +121,8 @@ void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const void
 
 }  // namespace
 
-extern const CorrelateKernels correlateKernels = {nothing,    nothing, TILE_BYTES * 3 / 2, 0, prepareI,
-                                                  prepareNoJ, addPair};
+extern const CorrelateKernels correlateKernels = {nothing,        nothing, TILE_BYTES * 3 / 2, 0, prepareI,
+                                                  prepareNothing, addPair};
 
 }  // namespace dotprod
 }  // namespace corella

@@ -11,8 +11,6 @@ namespace corella {
 namespace i8mm {
 namespace {
 
-void nothing() {}
-
 constexpr int EIGHTS = TILE_SAMPLES / 8;
 /** Pairs of inputs in a block. */
 constexpr int PAIRS = TILE_INPUTS / 2;

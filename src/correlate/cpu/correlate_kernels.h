@@ -26,6 +26,10 @@ struct CorrelateKernels {
                   int32_t *sums);
 };
 
+// For levels that need none of them.
+[[maybe_unused]] static void nothing() {}
+[[maybe_unused]] static void prepareNothing(const int8_t *, int64_t, void *) {}
+
 /** Adds at most a few hundred samples of a pair of float blocks: in float32, then to the sums. */
 using AddFloatPair = void (*)(const float *vectorsI, const float *vectorsJ, int64_t samples, double *sums);
 

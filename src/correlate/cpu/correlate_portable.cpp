@@ -7,8 +7,6 @@ namespace corella {
 namespace portable {
 namespace {
 
-void nothing() {}
-
 /** [t][16 inputs], so that the inner loop runs along inputs. */
 void widen(const int8_t *plane, float *wide) {
   for (int64_t t = 0; t < TILE_SAMPLES; t++) {
