@@ -47,7 +47,7 @@ function watchThreads() {
     'pool-stress': ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'],
     // A sender, the receive thread, a consumer and a reader of the counters.
     'ring-stress': ['scripts/replay/ring_stress.cpp', ...ring],
-    'pace-stress': ['scripts/replay/pace_stress.cpp', 'src/receive/native/pace.cpp'],
+    'pace-stress': ['scripts/replay/pace_stress.cpp', 'src/receive/native/send.cpp'],
   };
   mkdirSync(join(root, 'build', 'replay'), { recursive: true });
   for (const [name, paths] of Object.entries(stresses)) stress(name, paths);

@@ -1,14 +1,14 @@
 /** Public entry point of receiving. */
 export { openArrivals, receivePackets } from './receive.js';
 export type { Arrivals } from './arrivals.js';
-export { openNativeSender } from './native/sender.js';
 export {
   canPace,
+  openNativeSender,
   openPacedSender,
   packetsOfTickZero,
   type PacedSender,
   type PackedSlots,
-} from './native/pacer.js';
+} from './native/sender.js';
 export type {
   PacketOrigin,
   ReadyToListen,

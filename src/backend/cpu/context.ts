@@ -2,7 +2,7 @@
 import { closes, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { isaNumber, type Isa } from './levels.js';
-import { errorBuffer, settle, type NativeFunction, type NativeLibrary } from './library.js';
+import { call, callApart, type NativeFunction, type NativeLibrary } from './library.js';
 import type { Address, CallArguments, OpenArguments, Opened } from '../c-arguments.js';
 
 /** An object or memory on the native side, closed with its context at the latest. */
@@ -17,8 +17,6 @@ export interface NativeMemory extends NativeHandle<Address<'memory'>> {
 
 /** A bound function. */
 type NativeCall<Prototype extends string> = (...args: CallArguments<Prototype>) => Promise<void>;
-
-/** The same synchronously, for calls of microseconds: the event loop waits. */
 
 export interface NativeContext extends Closable {
   /**
@@ -51,21 +49,11 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
   const release = library.function('int32_t corella_release(char *error, void *context, void *memory)');
 
   const handle: [bigint] = [0n];
-  const spare: Uint8Array[] = [];
-  const withError = (where: string, call: (error: Uint8Array) => number): void => {
-    const error = spare.pop() ?? errorBuffer();
-    try {
-      settle(where, call(error), error);
-    } finally {
-      spare.push(error);
-    }
-  };
-  withError('cpu', (error) => open(error, isaNumber(isa), threads, handle));
+  call('cpu', open, isaNumber(isa), threads, handle);
   let context: Address<'context'> | undefined = handle[0] as Address<'context'>;
   const opened = (where: string): Address<'context'> => context ?? refuse(where, 'the cpu backend is closed');
 
-  /** Arrays in use by native code; kept here so that they are not collected meanwhile. */
-  const underWay = new Map<readonly unknown[], Promise<number>>();
+  const underWay = new Set<Promise<void>>();
 
   /** Of any prototype: the arguments were checked where it was written. */
   const bound = (prototype: string): NativeFunction<readonly unknown[]> =>
@@ -74,14 +62,14 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
   const openHandle: NativeContext['open'] = (where, prototype, ...args) => {
     const native = bound(prototype);
     const address: [bigint] = [0n];
-    withError(where, (error) => native(error, opened(where), ...args, address));
+    call(where, native, opened(where), ...args, address);
     let closed = false;
     return {
       address: address[0] as Opened<typeof prototype>,
       close: closes(() => {
         if (closed || context === undefined) return;
         closed = true;
-        withError(where, (error) => release(error, opened(where), address[0] as Address<'memory'>));
+        call(where, release, opened(where), address[0] as Address<'memory'>);
       }),
     };
   };
@@ -90,20 +78,12 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
     bind: (where, prototype) => {
       const native = bound(prototype);
       return async (...args) => {
-        const error = spare.pop() ?? errorBuffer();
-        const all = [error, opened(where), ...args];
-        const call = new Promise<number>((resolve, reject) => {
-          native.async(...all, (fault: unknown, code: number) => {
-            if (fault instanceof Error) reject(fault);
-            else resolve(code);
-          });
-        });
-        underWay.set(all, call);
+        const running = callApart(where, native, opened(where), ...args);
+        underWay.add(running);
         try {
-          settle(where, await call, error);
+          await running;
         } finally {
-          underWay.delete(all);
-          spare.push(error);
+          underWay.delete(running);
         }
       };
     },
@@ -120,8 +100,8 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
       if (context === undefined) return;
       const closing = context;
       context = undefined;
-      await Promise.allSettled(underWay.values());
-      withError('cpu', (error) => closeContext(error, closing));
+      await Promise.allSettled(underWay);
+      call('cpu', closeContext, closing);
     },
   };
 }

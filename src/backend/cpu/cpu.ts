@@ -1,8 +1,8 @@
 /** C++ kernels on all cores, at the processor's best instruction-set level. */
-import { refuse, wholeNumber } from '../../core/errors.js';
+import { wholeNumber } from '../../core/errors.js';
 import { openContext, type NativeContext } from './context.js';
 import { chooseIsa, isaTitles, type Isa } from './levels.js';
-import { loadNative } from './library.js';
+import { requireNative } from './library.js';
 import { spectraAllocator, type CpuSpectraBlock } from './spectra.js';
 import type { BackendBase } from '../backend-base.js';
 import type { SpectraShape } from '../../core/blocks.js';
@@ -27,8 +27,7 @@ const MOST_THREADS = 4096;
 
 // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
 export async function openCpu(options: CpuOptions = {}): Promise<CpuBackend> {
-  const library = loadNative();
-  if ('what' in library) refuse("backend 'cpu'", library.what, library.fix);
+  const library = requireNative("backend 'cpu'");
   const isa = chooseIsa(library, options.isa);
   const threads = wholeNumber('cpu', 'threads', options.threads ?? library.cores, 1, MOST_THREADS);
   const native = openContext(library, { isa, threads });

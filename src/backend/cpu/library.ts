@@ -40,6 +40,43 @@ export interface Absence {
 const ERROR_BYTES = 512;
 export const errorBuffer = (): Uint8Array => new Uint8Array(ERROR_BYTES);
 
+/** The error and the other arguments of a bound function. */
+type Callable<Rest extends readonly unknown[]> = NativeFunction<readonly [Uint8Array, ...Rest]>;
+
+/** Calls a function with a buffer for its error; throws the error, if any. */
+export function call<Rest extends readonly unknown[]>(
+  where: string,
+  native: Callable<Rest>,
+  ...rest: Rest
+): void {
+  const error = errorBuffer();
+  settle(where, native(error, ...rest), error);
+}
+
+/** Arrays in use by native code; kept here so that they are not collected meanwhile. */
+const underWay = new Set<readonly unknown[]>();
+
+/** The same on a worker thread: the event loop continues, and arrays passed must not be changed until it has settled. */
+export async function callApart<Rest extends readonly unknown[]>(
+  where: string,
+  native: Callable<Rest>,
+  ...rest: Rest
+): Promise<void> {
+  const error = errorBuffer();
+  underWay.add(rest);
+  try {
+    const code = await new Promise<number>((resolve, reject) => {
+      native.async(error, ...rest, (fault, result) => {
+        if (fault instanceof Error) reject(fault);
+        else resolve(result);
+      });
+    });
+    settle(where, code, error);
+  } finally {
+    underWay.delete(rest);
+  }
+}
+
 const buildRecord = z.union([
   z.object({
     library: z.string(),
@@ -101,6 +138,12 @@ export function loadNative(): NativeLibrary | Absence {
   return loaded;
 }
 
+/** Or a refusal, where it cannot be used. */
+export function requireNative(where: string): NativeLibrary {
+  const library = loadNative();
+  return 'what' in library ? refuse(where, library.what, library.fix) : library;
+}
+
 function bindLibrary(
   built: Built,
   { compiler, levels: compiled }: { readonly compiler: string; readonly levels: readonly string[] },
@@ -115,8 +158,7 @@ function bindLibrary(
   const machine = bind('int32_t corella_machine(char *error, _Out_ int32_t *level, _Out_ int32_t *cores)');
   const level = [0];
   const cores = [0];
-  const error = errorBuffer();
-  settle('cpu', machine(error, level, cores), error);
+  call('cpu', machine, level, cores);
   // An installation compiles only the levels of its own processor, and may be moved to another.
   const present = levelsOf(process.arch).slice(0, level[0] + 1);
   const levels = present.filter((isa) => compiled.includes(isa));
@@ -136,7 +178,7 @@ function checked<Arguments extends readonly unknown[]>(
 ): NativeFunction<Arguments> {
   const check = lengthCheck(prototype);
   if (!check) return native;
-  const call = (...args: Arguments): number => {
+  const plain = (...args: Arguments): number => {
     check(args);
     return native(...args);
   };
@@ -144,7 +186,7 @@ function checked<Arguments extends readonly unknown[]>(
     check(args);
     native.async(...args);
   };
-  return Object.assign(call, { async });
+  return Object.assign(plain, { async });
 }
 
 /** Codes of the ABI (context.h); any other is a bug of ours. */

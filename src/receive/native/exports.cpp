@@ -1,9 +1,7 @@
 // Functions called from TypeScript (native-ring.ts): a ring, its socket, its blocks, and single parsers for the fuzzer.
 #include <memory>
 
-#include "backend/cpu/context.h"
 #include "formats/registry.h"
-#include "ring.h"
 #include "socket.h"
 
 using namespace corella;

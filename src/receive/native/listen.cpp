@@ -1,19 +1,10 @@
 // The receive thread: recvmmsg reads many datagrams per call, and with GRO several per buffer.
-#include "ring.h"
 #include "socket.h"
 
 #if defined(__linux__)
-#include <netinet/in.h>
-#include <netinet/udp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 
 #ifndef UDP_GRO
 #define UDP_GRO 104
@@ -26,12 +17,6 @@ constexpr int BATCH = 64;
 constexpr int RECEIVE_NICE = -10;
 /** One datagram, or as many as the kernel joins into one buffer. */
 constexpr size_t MOST_BYTES = 65536;
-
-int64_t nowNs(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
 
 /** The length of each joined datagram; the last may be shorter. */
 int64_t segmentBytes(msghdr &message, int64_t bytes) {
@@ -77,7 +62,7 @@ void Ring::receive(bool coalesced) {
   std::vector<mmsghdr> messages(BATCH);
   std::vector<iovec> vectors(BATCH);
   std::vector<Control> controls(BATCH);
-  int64_t quietSince = nowNs(CLOCK_MONOTONIC), calls = 0;
+  int64_t quietSince = nowNs(), calls = 0;
   while (!stopping.load(std::memory_order_relaxed)) {
     for (size_t n = 0; n < BATCH; n++) {
       vectors[n] = {buffers.data() + n * each, each};
@@ -97,7 +82,7 @@ void Ring::receive(bool coalesced) {
         problem = std::strerror(errno);
         return;
       }
-      const int64_t now = nowNs(CLOCK_MONOTONIC);
+      const int64_t now = nowNs();
       if (now - quietSince > int64_t(plan.flushMs) * 1000000) {
         flush();
         quietSince = now;
@@ -105,7 +90,7 @@ void Ring::receive(bool coalesced) {
       cpuNs.store(nowNs(CLOCK_THREAD_CPUTIME_ID), std::memory_order_relaxed);
       continue;
     }
-    quietSince = nowNs(CLOCK_MONOTONIC);
+    quietSince = nowNs();
     const int64_t unixNs = nowNs(CLOCK_REALTIME);
     for (size_t n = 0; n < static_cast<size_t>(got); n++) {
       const uint8_t *bytes = static_cast<const uint8_t *>(vectors[n].iov_base);

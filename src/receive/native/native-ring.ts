@@ -8,7 +8,13 @@ import { refuse } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import { emptyPresence, type Presence } from '../../core/presence/presence.js';
 import type { Address } from '../../backend/c-arguments.js';
-import { errorBuffer, loadNative, settle, type NativeLibrary } from '../../backend/cpu/library.js';
+import {
+  callApart,
+  errorBuffer,
+  requireNative,
+  settle,
+  type NativeLibrary,
+} from '../../backend/cpu/library.js';
 import { planListening, type ListenSettings } from '../listen.js';
 import { blockBytesOf, activePackets, type RingPlan } from '../plan.js';
 import {
@@ -109,9 +115,7 @@ export function openNativeRing(
   garbage = 0,
   onRelease: () => void = () => undefined,
 ): NativeRing {
-  const library = loadNative();
-  if ('what' in library) refuse('receive', library.what, library.fix);
-  const native = bindings(library.function);
+  const native = bindings(requireNative('receive').function);
   const { stream, slotsPerBlock, blocks, window, skipTicks, flushMs } = plan;
   const senders = stream.senders.length;
   const pages = Array.from({ length: blocks }, () => pagesFor(blockBytesOf(plan), garbage));
@@ -231,12 +235,7 @@ export function openNativeRing(
       const closing = open;
       open = undefined;
       // Waits for the receive thread on a pool thread.
-      await new Promise<void>((resolve, reject) => {
-        native.close.async(error, closing, (fault: unknown) => {
-          if (fault instanceof Error) reject(fault);
-          else resolve();
-        });
-      });
+      await callApart('receive', native.close, closing);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The native parser of one datagram, for comparison with the decoders of packets/. */
-import { errorBuffer, loadNative, settle, type Absence } from '../../backend/cpu/library.js';
+import { call, loadNative, type Absence } from '../../backend/cpu/library.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { nativePlan, type ParseResult } from '../../packets/parse-result.js';
 
@@ -23,9 +23,8 @@ export function nativeParser(stream: StreamPlan): NativeParser | Absence {
   );
   const plan = planNumbers(stream);
   const result = new BigInt64Array(6);
-  const error = errorBuffer();
   return (datagram) => {
-    settle('parse', parse(error, ...plan, datagram, datagram.length, result), error);
+    call('parse', parse, ...plan, datagram, datagram.length, result);
     const [code, tick, sender, fragment, session, payloadAt] = result;
     return {
       code: Number(code),

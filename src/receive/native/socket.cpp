@@ -1,21 +1,6 @@
 #include "socket.h"
 
-#include "backend/cpu/context.h"
-
 #if defined(__linux__)
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/udp.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif
@@ -38,20 +23,6 @@ struct Descriptor {
     return kept;
   }
 };
-
-[[noreturn]] void refuse(const std::string &what) { throw Refusal(what + ": " + std::strerror(errno)); }
-
-in_addr addressOf(const char *text) {
-  in_addr address{};
-  if (inet_pton(AF_INET, text, &address) != 1) throw Refusal(std::string(text) + " is no IPv4 address");
-  return address;
-}
-
-int64_t nowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
 
 }  // namespace
 

@@ -1,10 +1,39 @@
 // A UDP socket: the requested settings and those the kernel granted.
 #pragma once
-#include <cstdint>
+#if defined(__linux__)
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#endif
 
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "backend/cpu/context.h"
 #include "ring.h"
 
 namespace corella::receive {
+
+#if defined(__linux__)
+/** With the system's reason. */
+[[noreturn]] inline void refuse(const std::string &what) { throw Refusal(what + ": " + std::strerror(errno)); }
+
+inline in_addr addressOf(const char *text) {
+  in_addr address{};
+  if (inet_pton(AF_INET, text, &address) != 1) throw Refusal(std::string(text) + " is no IPv4 address");
+  return address;
+}
+
+inline int64_t nowNs(clockid_t clock = CLOCK_MONOTONIC) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+#endif
 
 struct SocketAsked {
   /** The address to bind, or the interface that joins the group. */

@@ -1,5 +1,5 @@
 /** A native UDP socket (socket.cpp): surveyed first, then owned by a ring. Linux. */
-import { errorBuffer, loadNative, settle } from '../../backend/cpu/library.js';
+import { call, callApart, requireNative } from '../../backend/cpu/library.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { planListening, type ListenSettings, type SurveyLimits } from '../listen.js';
@@ -14,28 +14,23 @@ export class NativeSocket implements Closable {
   surveyed = 0;
   firstNs: bigint | undefined;
   private descriptor: number | undefined;
-  private readonly error = errorBuffer();
 
   constructor(settings: ListenSettings) {
     const { address, group, interfaceAddress, port, receiveBufferBytes } = planListening(settings);
-    const open = this.library().function(
+    const open = requireNative('receive').function(
       `int32_t corella_socket_open(char *error, const char *address, const char *group,
         const int64_t *asked /*[2]*/, int64_t *given /*[3]*/)`,
     );
     const given = new BigInt64Array(3);
     const asked = BigInt64Array.from([port, receiveBufferBytes], BigInt);
-    settle(
-      'receive',
-      open(this.error, group ? interfaceAddress : address, group ? address : '', asked, given),
-      this.error,
-    );
+    call('receive', open, group ? interfaceAddress : address, group ? address : '', asked, given);
     this.descriptor = Number(given[0]);
     this.port = Number(given[1]);
   }
 
   /** Reads the requested number of datagrams, or as many as arrive in the time. */
   async survey({ datagrams, seconds }: SurveyLimits): Promise<Uint8Array[]> {
-    const survey = this.library().function(
+    const survey = requireNative('receive').function(
       `int32_t corella_socket_survey(char *error, int32_t descriptor, const int64_t *limits /*[3]*/,
         uint8_t *bytes, int64_t *lengths, int64_t *found /*[2]*/)`,
     );
@@ -43,14 +38,7 @@ export class NativeSocket implements Closable {
     const lengths = new BigInt64Array(datagrams);
     const found = new BigInt64Array(2);
     const limits = BigInt64Array.from([datagrams, Math.ceil(seconds * 1000), bytes.length], BigInt);
-    const code = await new Promise<number>((resolve, reject) => {
-      const done = (fault: unknown, result: number): void => {
-        if (fault instanceof Error) reject(fault);
-        else resolve(result);
-      };
-      survey.async(this.error, this.open(), limits, bytes, lengths, found, done);
-    });
-    settle('receive', code, this.error);
+    await callApart('receive', survey, this.open(), limits, bytes, lengths, found);
     const count = Number(found[0]);
     if (count > 0) this.firstNs ??= found[1];
     this.surveyed += count;
@@ -66,8 +54,10 @@ export class NativeSocket implements Closable {
 
   close(): Promise<void> {
     if (this.descriptor !== undefined) {
-      const close = this.library().function('int32_t corella_socket_close(char *error, int32_t descriptor)');
-      settle('receive', close(this.error, this.descriptor), this.error);
+      const close = requireNative('receive').function(
+        'int32_t corella_socket_close(char *error, int32_t descriptor)',
+      );
+      call('receive', close, this.descriptor);
     }
     this.descriptor = undefined;
     return Promise.resolve();
@@ -75,10 +65,5 @@ export class NativeSocket implements Closable {
 
   private open(): number {
     return this.descriptor ?? refuse('receive', 'the socket is closed');
-  }
-
-  private library() {
-    const library = loadNative();
-    return 'what' in library ? refuse('receive', library.what, library.fix) : library;
   }
 }

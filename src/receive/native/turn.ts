@@ -1,5 +1,5 @@
 /** The corner turn in C++ (turn.cpp), on another thread, so that the event loop continues. */
-import { errorBuffer, loadNative, settle, type Absence } from '../../backend/cpu/library.js';
+import { callApart, loadNative, type Absence } from '../../backend/cpu/library.js';
 import type { RingPlan } from '../plan.js';
 import { allocateTurned, elementsOf, levelTable, stepsOf, type CornerTurn } from '../turn.js';
 
@@ -57,10 +57,10 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
       each,
       stream.type === 'ci4' ? 1 : 0,
     ];
-    const part = async (firstSender: number, endSender: number): Promise<void> => {
-      const error = errorBuffer();
-      const args = [
-        error,
+    const part = (firstSender: number, endSender: number): Promise<void> =>
+      callApart(
+        'corner turn',
+        native,
         BigInt64Array.from([...shape, firstSender, endSender], BigInt),
         boxes,
         sample.BYTES_PER_ELEMENT,
@@ -69,15 +69,7 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
         levels,
         BigInt64Array.from(turnOf, BigInt),
         target,
-      ] as const;
-      const code = await new Promise<number>((resolve, reject) => {
-        native.async(...args, (fault: unknown, result: number) => {
-          if (fault instanceof Error) reject(fault);
-          else resolve(result);
-        });
-      });
-      settle('corner turn', code, error);
-    };
+      );
     const parts = target.byteLength < SHARED_BYTES ? 1 : Math.min(SHARES, senders.length);
     const edges = Array.from({ length: parts + 1 }, (_, n) => Math.floor((n * senders.length) / parts));
     await Promise.all(edges.slice(1).map((endSender, n) => part(edges[n], endSender)));
