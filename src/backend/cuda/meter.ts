@@ -1,6 +1,5 @@
-/** The load of a card and its bus, by marks in their own streams. */
-import { LapClock } from './lap-clock.js';
-import type { CudaSession, Stream } from './session.js';
+/** The load of a card and its bus: events around each step, in the step's own stream, read once they have passed. */
+import type { CudaEvent, CudaSession, Stream } from './session.js';
 
 /** Steps that the card computes; the others are copies on the bus. */
 const kernelSteps = [
@@ -30,6 +29,12 @@ export interface CardAccount {
   readonly downloadedBytes: number;
 }
 
+interface Lap {
+  readonly step: CardStep;
+  readonly begun: CudaEvent;
+  readonly ended: CudaEvent;
+}
+
 /** Nothing is measured until `begin`: marks have a small cost. */
 export class CardMeter {
   private isOn = false;
@@ -37,29 +42,32 @@ export class CardMeter {
   private endedMs = 0;
   private downloadedBytes = 0;
   private blocks = { blocks: 0, copied: 0, bytes: 0 };
-  private readonly clock: LapClock<CardStep>;
+  private seconds: Partial<Record<CardStep, number>> = {};
+  /** Steps whose end may not have passed, oldest first. */
+  private readonly laps: Lap[] = [];
+  /** Free marks; a steady stream of blocks makes no new ones. */
+  private readonly spare: CudaEvent[] = [];
+  private readonly all: CudaEvent[] = [];
 
-  constructor(session: Pick<CudaSession, 'createEvent' | 'millisecondsBetween'>) {
-    this.clock = new LapClock(session);
-  }
+  constructor(private readonly session: Pick<CudaSession, 'createEvent' | 'millisecondsBetween'>) {}
 
   begin(): void {
     this.isOn = true;
     this.beganMs = undefined;
     this.downloadedBytes = 0;
     this.blocks = { blocks: 0, copied: 0, bytes: 0 };
-    this.clock.collectPassed();
-    this.clock.reset();
+    this.collectPassed();
+    this.seconds = {};
   }
 
   /** Queues a step in a stream, between two marks. */
   around<Result>(step: CardStep, stream: Stream, queue: () => Result): Result {
     if (!this.isOn) return queue();
     this.beganMs ??= performance.now();
-    this.clock.collectPassed();
-    const begun = this.clock.begin(stream);
+    this.collectPassed();
+    const begun = this.mark(stream);
     const done = (): void => {
-      this.clock.end(step, begun, stream);
+      this.laps.push({ step, begun, ended: this.mark(stream) });
       this.endedMs = performance.now();
     };
     const result = queue();
@@ -82,9 +90,9 @@ export class CardMeter {
   /** Undefined where nothing was measured. */
   account(): CardAccount | undefined {
     if (this.beganMs === undefined) return undefined;
-    this.clock.collectPassed();
+    this.collectPassed();
     const wallS = (this.endedMs - this.beganMs) / 1000;
-    const seconds = this.clock.times;
+    const seconds = { ...this.seconds };
     const { blocks, copied, bytes } = this.blocks;
     return {
       wallS,
@@ -97,7 +105,28 @@ export class CardMeter {
     };
   }
 
-  close(): Promise<void> {
-    return this.clock.close();
+  async close(): Promise<void> {
+    for (const event of this.all.splice(0)) await event.close();
+  }
+
+  private mark(stream: Stream): CudaEvent {
+    let event = this.spare.pop();
+    if (event === undefined) {
+      event = this.session.createEvent({ timing: 'on' });
+      this.all.push(event);
+    }
+    event.record(stream);
+    return event;
+  }
+
+  /** Reads the steps that have passed, up to the first that has not. */
+  private collectPassed(): void {
+    for (let lap = this.laps.at(0); lap?.ended.isPassed() === true; lap = this.laps.at(0)) {
+      const { step, begun, ended } = lap;
+      this.laps.shift();
+      const seconds = this.session.millisecondsBetween(begun, ended) / 1000;
+      this.seconds[step] = (this.seconds[step] ?? 0) + seconds;
+      this.spare.push(begun, ended);
+    }
   }
 }
