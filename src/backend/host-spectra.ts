@@ -1,8 +1,8 @@
 /** Spectra in host memory in the canonical order: the reference backend's block. */
 import { allocateSpectra, elementsPerSpectra, spectraCAT, type SpectraCAT } from '../core/axes.js';
-import type { SpectraBlock, SpectraShape } from '../core/blocks.js';
+import { ownBlock, type SpectraBlock, type SpectraShape } from '../core/blocks.js';
 import { nothingToClose } from '../core/closing.js';
-import { refuse, wholeNumber } from '../core/errors.js';
+import { wholeNumber } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 
 interface HostSpectraBlock extends SpectraBlock {
@@ -57,15 +57,5 @@ export function allocateHostSpectra(shape: SpectraShape): HostSpectraBlock {
 }
 
 /** The reference backend's own view of a block; refuses another backend's. */
-export function hostSpectra(where: string, block: SpectraBlock): HostSpectraBlock {
-  if (!isHostSpectra(block)) {
-    refuse(
-      where,
-      `the block lives on backend '${block.home}', this runs on 'reference'`,
-      'allocate blocks from the backend that works on them',
-    );
-  }
-  return block;
-}
-
-const isHostSpectra = (block: SpectraBlock): block is HostSpectraBlock => block.home === 'reference';
+export const hostSpectra = (where: string, block: SpectraBlock): HostSpectraBlock =>
+  ownBlock(where, block, 'reference');

@@ -1,6 +1,6 @@
 /** The plan of a beamformer, before any data: pure, and the same for every backend. */
 import type { SpectraType } from '../core/axes.js';
-import type { SpectraBlock } from '../core/blocks.js';
+import { checkBlock, type SpectraBlock } from '../core/blocks.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 
 const MOST_STATIONS = 2 ** 14;
@@ -68,16 +68,6 @@ export function checkWeights(plan: BeamPlan, weights: Int8Array | Float32Array):
     );
 }
 
-export function checkBeamBlock(plan: BeamPlan, { shape }: SpectraBlock): void {
-  if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs)
-    refuse(
-      'beams',
-      `the block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
-        `the plan takes ${plan.channels} of ${plan.inputs} as ${plan.type}`,
-      'plan for the data at hand',
-    );
-}
-
 /** The detections of a beam's power: I; XX and YY; or I, Q, U, V in the frame of the feeds. */
 export const detections = { I: 1, 'XX,YY': 2, IQUV: 4 } as const;
 export type Detection = keyof typeof detections;
@@ -90,6 +80,10 @@ export interface Bins {
   readonly offset: number;
   readonly bins: number;
 }
+
+export const checkBeamBlock = (plan: BeamPlan, block: SpectraBlock): void => {
+  checkBlock('beams', plan, block);
+};
 
 /** powers : [b][d][bin][c]. */
 export const powersLength = ({ beams, channels }: BeamPlan, { detection, bins }: Bins): number =>

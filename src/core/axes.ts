@@ -71,46 +71,53 @@ export const elementsPerVoltage = (type: VoltageType): 1 | 2 => (isComplexVoltag
 /** Array elements of one complex value. */
 export const elementsPerSpectra = (type: SpectraType): 1 | 2 => (type === 'ci4' ? 1 : 2);
 
-/** `memory`: whether the memory is shared with other threads, or the allocator to use. */
-export function allocateVoltages(
-  type: VoltageType,
-  inputs: number,
-  samples: number,
-  memory: 'own' | 'shared' | ((sizeBytes: number) => ArrayBuffer) = 'own',
-): VoltagesAT {
-  const length = inputs * samples * elementsPerVoltage(type);
-  const room = (sizeBytes: number): ArrayBufferLike =>
+type Elements = VoltageElements | SpectraElements;
+const arrays: Readonly<
+  Record<
+    VoltageType | SpectraType,
+    {
+      readonly BYTES_PER_ELEMENT: number;
+      new (memory: ArrayBufferLike, at: number, length: number): Elements;
+    }
+  >
+> = {
+  i8: Int8Array,
+  ci8: Int8Array,
+  i16: Int16Array,
+  ci16: Int16Array,
+  f32: Float32Array,
+  cf32: Float32Array,
+  ci4: Uint8Array,
+};
+type Memory = 'own' | 'shared' | ((sizeBytes: number) => ArrayBuffer);
+
+function allocate(type: VoltageType | SpectraType, length: number, memory: Memory): Elements {
+  const sizeBytes = length * arrays[type].BYTES_PER_ELEMENT;
+  const room =
     typeof memory === 'function'
       ? memory(sizeBytes)
       : memory === 'own'
         ? new ArrayBuffer(sizeBytes)
         : new SharedArrayBuffer(sizeBytes);
-  const make = {
-    i8: () => new Int8Array(room(length), 0, length),
-    ci8: () => new Int8Array(room(length), 0, length),
-    i16: () => new Int16Array(room(2 * length), 0, length),
-    ci16: () => new Int16Array(room(2 * length), 0, length),
-    f32: () => new Float32Array(room(4 * length), 0, length),
-    cf32: () => new Float32Array(room(4 * length), 0, length),
-  } satisfies Record<VoltageType, () => VoltageElements>;
-  return make[type]() as VoltagesAT;
+  return new arrays[type](room, 0, length);
 }
 
-/** Zeroed memory for this many spectra. */
-export function allocateSpectra(
+/** `memory`: whether the memory is shared with other threads, or the allocator to use. */
+export const allocateVoltages = (
+  type: VoltageType,
+  inputs: number,
+  samples: number,
+  memory: Memory = 'own',
+): VoltagesAT => allocate(type, inputs * samples * elementsPerVoltage(type), memory) as VoltagesAT;
+
+/** Zeroed memory for this many spectra, or the allocator's. */
+export const allocateSpectra = (
   type: SpectraType,
   channels: number,
   inputs: number,
   samples: number,
-): SpectraCAT {
-  const length = channels * inputs * samples * elementsPerSpectra(type);
-  const make = {
-    ci8: () => new Int8Array(length),
-    ci4: () => new Uint8Array(length),
-    cf32: () => new Float32Array(length),
-  } satisfies Record<SpectraType, () => SpectraElements>;
-  return make[type]() as SpectraCAT;
-}
+  memory: Memory = 'own',
+): SpectraCAT => allocate(type, channels * inputs * samples * elementsPerSpectra(type), memory) as SpectraCAT;
 
 function checked<Order extends string, Elements extends { length: number }>(
   name: Order,

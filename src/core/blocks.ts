@@ -13,6 +13,7 @@ import type {
 } from './axes.js';
 import type { BackendKind } from './backend-kinds.js';
 import type { Closable } from './closing.js';
+import { refuse } from './errors.js';
 import type { SpectraGap, VoltageGap } from './gaps.js';
 import type { Instant } from './instant.js';
 
@@ -70,6 +71,36 @@ export interface SpectraBlock extends Closable {
   write(spectra: SpectraCAT, samples: number, gaps?: readonly SpectraGap[]): Promise<void>;
   /** A copy in the canonical order: [c][a][t]. */
   read(): Promise<SpectraCAT>;
+}
+
+/** A block as its own backend has it; another backend's is refused. */
+export function ownBlock<Own extends SpectraBlock>(
+  where: string,
+  block: SpectraBlock,
+  home: Own['home'],
+): Own {
+  if (block.home !== home)
+    refuse(
+      where,
+      `the block lives on backend '${block.home}', this runs on '${home}'`,
+      'allocate blocks from the backend that works on them',
+    );
+  return block as Own;
+}
+
+/** Refuses a block of other spectra than those that were planned. */
+export function checkBlock(
+  where: string,
+  plan: Pick<SpectraShape, 'type' | 'channels' | 'inputs'>,
+  { shape }: SpectraBlock,
+): void {
+  if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs)
+    refuse(
+      where,
+      `the block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
+        `the plan takes ${plan.channels} of ${plan.inputs} as ${plan.type}`,
+      'plan for the data at hand',
+    );
 }
 
 /**

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allocateSpectra, countsCB, elementsPerSpectra } from './axes.js';
-import {
-  addSampleCounts,
-  channelSamplesIn,
-  samplesIn,
-  wholeStations,
-  zeroGaps,
-  type SpectraGap,
-} from './gaps.js';
+import { channelSamplesIn, samplesIn, wholeStations, zeroGaps, type SpectraGap } from './gaps.js';
+import { addSampleCounts } from './presence/plain-counts.testing.js';
 
 const box = (
   channels: [number, number],

@@ -3,15 +3,19 @@
  * writes zeros there, so that they add nothing, and lists the gap, so that they are not counted. Code that counts
  * stations instead of inputs widens gaps first (`wholeStations`).
  */
-import { elementsPerSpectra, type CountsCB, type SpectraCAT, type SpectraType } from './axes.js';
-import type { SpectraGap, VoltageGap } from './presence/gap-boxes.js';
-import type { PairShape } from './presence/pair-counts.js';
-import { SampleCounts } from './presence/sample-counts.js';
+import { elementsPerSpectra, type SpectraCAT, type SpectraType } from './axes.js';
 
-export type { SpectraGap, VoltageGap } from './presence/gap-boxes.js';
+/** A range of inputs and samples that never arrived. Half-open; times are samples from the start of the block. */
+export interface VoltageGap {
+  readonly firstInput: number;
+  readonly endInput: number;
+  readonly firstSample: number;
+  readonly endSample: number;
+}
 
-export interface CountShape extends PairShape {
-  readonly samples: number;
+export interface SpectraGap extends VoltageGap {
+  readonly firstChannel: number;
+  readonly endChannel: number;
 }
 
 /** Samples inside the gaps, over all inputs. */
@@ -53,20 +57,4 @@ export function wholeStations<Gap extends VoltageGap>(gaps: readonly Gap[], pola
     firstInput: Math.floor(gap.firstInput / polarisations) * polarisations,
     endInput: Math.ceil(gap.endInput / polarisations) * polarisations,
   }));
-}
-
-/**
- * Adds to counts[c][b] how many of a block's samples both stations of each baseline have. `flaggedInputs[a]` is 1 for
- * an input left out; a station with all inputs flagged counts nothing. To add many blocks, use `SampleCounts`, which
- * spreads counts over channels once.
- */
-export function addSampleCounts(
-  counts: CountsCB,
-  shape: CountShape,
-  gaps: readonly SpectraGap[],
-  flaggedInputs: Uint8Array,
-): void {
-  const block = new SampleCounts(shape);
-  block.add(shape.samples, gaps);
-  block.spread(counts, flaggedInputs);
 }

@@ -1,6 +1,6 @@
 /** The plan of a correlator, before any data: pure, and the same for every backend. */
 import { baselineCount, type SpectraType } from '../core/axes.js';
-import type { SpectraBlock } from '../core/blocks.js';
+import { checkBlock, type SpectraBlock } from '../core/blocks.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 
 const MOST_STATIONS = 2 ** 14;
@@ -62,15 +62,8 @@ export function planCorrelation(options: CorrelateOptions): CorrelatePlan {
 
 /** Refuses blocks that do not fit the plan, before anything is added. `samplesSoFar` are in the sums already. */
 export function checkCorrelateBlock(plan: CorrelatePlan, block: SpectraBlock, samplesSoFar: number): void {
-  const { shape, samples } = block;
-  if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
-    refuse(
-      'correlate',
-      `the block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
-        `the plan takes ${plan.channels} of ${plan.inputs} as ${plan.type}`,
-      'plan for the data at hand',
-    );
-  }
+  const { samples } = block;
+  checkBlock('correlate', plan, block);
   if (samplesSoFar + samples > plan.mostSamples) {
     refuse(
       'correlate',

@@ -11,7 +11,8 @@ import {
 } from '../core/axes.js';
 import type { ImageCPML, SpectraCAT } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
-import { addSampleCounts, type SpectraGap } from '../core/gaps.js';
+import type { SpectraGap } from '../core/gaps.js';
+import { addSampleCounts } from '../core/presence/plain-counts.testing.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import {

@@ -1,5 +1,5 @@
 /** A prepared flagger, on any backend: the backend sums powers and writes zeros, the rules are common. */
-import type { SpectraBlock } from '../core/blocks.js';
+import { checkBlock, type SpectraBlock } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
@@ -52,9 +52,6 @@ interface Begun {
   readonly coming: () => Promise<Float64Array>;
 }
 
-const textOf = ({ channels, inputs, type }: SpectraBlock['shape'] | KurtosisPlan): string =>
-  `${channels} channels of ${inputs} inputs as ${type}`;
-
 /** For a block too short for a window. */
 const NOTHING = new Float64Array(0);
 
@@ -68,12 +65,10 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine, decide: Decid
   let taking: Promise<unknown> = Promise.resolve();
 
   const begin = (block: SpectraBlock): void => {
-    const { shape, samples } = block;
-    if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs)
-      refuse('kurtosis', `the block holds ${textOf(shape)}, the plan ${textOf(plan)}`, 'plan for the block');
+    checkBlock('kurtosis', plan, block);
     if (begun.length + deciding >= mostBegun)
       refuse('kurtosis', `${begun.length + deciding} blocks were begun and not finished`, 'finish the first');
-    const edges = windowEdges(plan, samples);
+    const edges = windowEdges(plan, block.samples);
     const wait = edges.length < 2 ? () => Promise.resolve(NOTHING) : engine.begin(block, edges);
     let coming: Promise<Float64Array> | undefined;
     begun.push({ block, edges, coming: () => (coming ??= wait()) });

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
 import { rational } from '../core/clock/rational.js';
 import { formatInstant, instant, parseInstant } from '../core/instant.js';
-import { presentCells } from '../core/presence/presence.js';
+import { presentCells } from '../core/presence/plain-counts.testing.js';
 import { inTemporaryFolder } from '../core/testing/temporary-folder.js';
 import { chips } from '../packets/chips.js';
 import { snap2 } from '../packets/snap2.js';

@@ -1,6 +1,5 @@
 /** An all-zero source with the shape of a packet source: for preparation before the first packet. */
-import { spectraCAT, voltagesAT, elementsPerSpectra, elementsPerVoltage } from '../core/axes.js';
-import type { SpectraType, VoltageType } from '../core/axes.js';
+import { allocateSpectra, allocateVoltages, type SpectraType, type VoltageType } from '../core/axes.js';
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
 import { nothingToClose } from '../core/closing.js';
 import { numberOf } from '../core/clock/rational.js';
@@ -28,14 +27,7 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
     const type = stream.type as SpectraType;
     async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
       const samples = Math.min(blockSamples, samplesPerBlock(ring), MOST_SPECTRA);
-      const length = channels * inputs * samples * elementsPerSpectra(type);
-      const zeros =
-        type === 'cf32'
-          ? new Float32Array(length)
-          : type === 'ci8'
-            ? new Int8Array(length)
-            : new Uint8Array(length);
-      const spectra = spectraCAT(zeros, type, channels, inputs, samples);
+      const spectra = allocateSpectra(type, channels, inputs, samples);
       for (let n = 0; n < BLOCKS; n++) {
         yield await Promise.resolve({
           spectra,
@@ -68,13 +60,7 @@ export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 
   const type = stream.type as VoltageType;
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
     const samples = Math.min(blockSamples, samplesPerBlock(ring));
-    const length = inputs * samples * elementsPerVoltage(type);
-    const zeros = type.endsWith('f32')
-      ? new Float32Array(length)
-      : type.endsWith('16')
-        ? new Int16Array(length)
-        : new Int8Array(length);
-    const voltages = voltagesAT(zeros, type, inputs, samples);
+    const voltages = allocateVoltages(type, inputs, samples);
     for (let n = 0; n < BLOCKS; n++) {
       yield await Promise.resolve({
         type,

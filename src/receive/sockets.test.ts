@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { loadNative } from '../backend/cpu/library.js';
 import { rational } from '../core/clock/rational.js';
 import { formatInstant, parseInstant, secondsBetween } from '../core/instant.js';
-import { presentCells } from '../core/presence/presence.js';
+import { presentCells } from '../core/presence/plain-counts.testing.js';
 import { speadFeng } from '../packets/spead/feng.js';
 import { receivePackets, type ReceiveSettings, type Reception } from './index.js';
 import {

@@ -6,8 +6,8 @@ import {
   type SpectraCAT,
   type SpectraType,
 } from '../../core/axes.js';
-import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
-import { refuse, wholeNumber } from '../../core/errors.js';
+import { ownBlock, type SpectraBlock, type SpectraShape } from '../../core/blocks.js';
+import { wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { NativeContext, NativeMemory } from './context.js';
 
@@ -147,13 +147,5 @@ function findViolations(spectra: SpectraCAT, shape: SpectraShape, samples: numbe
 }
 
 /** The cpu backend's own block, or a refusal. */
-export function cpuSpectra(where: string, block: SpectraBlock): CpuSpectraBlock {
-  if (block.home !== 'cpu') {
-    refuse(
-      where,
-      `the block lives on '${block.home}', this kernel on 'cpu'`,
-      "allocate it from the kernel's own backend",
-    );
-  }
-  return block as CpuSpectraBlock;
-}
+export const cpuSpectra = (where: string, block: SpectraBlock): CpuSpectraBlock =>
+  ownBlock(where, block, 'cpu');

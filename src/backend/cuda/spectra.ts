@@ -6,22 +6,21 @@
  */
 import {
   allocateSpectra,
-  elementsPerSpectra,
   spectraCAT,
   spectraSizeBytes,
   type SpectraCAT,
   type SpectraType,
 } from '../../core/axes.js';
-import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
+import { ownBlock, type SpectraBlock, type SpectraShape } from '../../core/blocks.js';
 import { Closers, type Closable } from '../../core/closing.js';
-import { refuse, wholeNumber } from '../../core/errors.js';
+import { wholeNumber } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Kernel, KernelRequest, KernelShop } from './kernels.js';
 import type { CardMeter } from './meter.js';
 import { powersBytesOf, type PowerCells } from './power-cells.js';
 import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
-import { commonHeaders, readSource } from './sources.js';
+import { kernelSource } from './sources.js';
 
 /** Facts about what was written. */
 interface Written {
@@ -70,9 +69,7 @@ type SpectraKernels = Record<keyof typeof entries, Kernel>;
 
 export const spectraRequest = () =>
   ({
-    name: 'spectra.cu',
-    source: readSource(import.meta.url, 'spectra.cu'),
-    headers: commonHeaders('integers.cuh'),
+    ...kernelSource(import.meta.url, 'spectra.cu'),
     defines: {},
     entries,
   }) satisfies KernelRequest;
@@ -309,17 +306,8 @@ function allocateCudaSpectra(
 }
 
 /** The cuda backend's own view of a block; refuses another backend's. */
-export function cudaSpectra(where: string, block: SpectraBlock): CudaSpectraBlock {
-  if (!isCudaSpectra(block)) {
-    refuse(
-      where,
-      `the block lives on backend '${block.home}', this runs on 'cuda'`,
-      'allocate blocks from the backend that works on them',
-    );
-  }
-  return block;
-}
-const isCudaSpectra = (block: SpectraBlock): block is CudaSpectraBlock => block.home === 'cuda';
+export const cudaSpectra = (where: string, block: SpectraBlock): CudaSpectraBlock =>
+  ownBlock(where, block, 'cuda');
 
 /** Pinned memory in the shape of canonical spectra: filled by the caller, its write() needs no host copy. */
 export interface PinnedSpectra extends Closable {
@@ -329,16 +317,10 @@ export interface PinnedSpectra extends Closable {
 
 export function pinnedSpectra(session: CudaSession, shape: SpectraShape): PinnedSpectra {
   const { type, channels, inputs, capacity } = shape;
-  const elements = channels * inputs * capacity * elementsPerSpectra(type);
   const memory = session.allocatePinned(
     'pinned spectra',
     channels * inputs * capacity * spectraSizeBytes(type),
   );
-  const views = {
-    ci8: () => new Int8Array(memory.buffer, 0, elements),
-    ci4: () => new Uint8Array(memory.buffer, 0, elements),
-    cf32: () => new Float32Array(memory.buffer, 0, elements),
-  } satisfies Record<SpectraType, () => Int8Array | Uint8Array | Float32Array>;
-  const spectra = spectraCAT(views[type](), type, channels, inputs, capacity);
+  const spectra = allocateSpectra(type, channels, inputs, capacity, () => memory.buffer);
   return { spectra, close: () => memory.close() };
 }

@@ -1,7 +1,9 @@
 /** Counts sample by sample: the reference for the bit counts. Slow and simple. */
 import { baselineCount, baselineIndex, type CountsCB } from '../axes.js';
-import type { SpectraGap } from './gap-boxes.js';
+import type { SpectraGap } from '../gaps.js';
 import type { PairShape } from './pair-counts.js';
+import { popcount, type Presence } from './presence.js';
+import { SampleCounts } from './sample-counts.js';
 
 /**
  * Adds to counts[c][b] how many of a block's samples both stations of each baseline have. Channels are taken in runs
@@ -41,4 +43,23 @@ export function addPlainCounts(
       }
     }
   }
+}
+
+/** The same by presence bits, as the product counts. */
+export function addSampleCounts(
+  counts: CountsCB,
+  shape: PairShape & { readonly samples: number },
+  gaps: readonly SpectraGap[],
+  flaggedInputs: Uint8Array,
+): void {
+  const block = new SampleCounts(shape);
+  block.add(shape.samples, gaps);
+  block.spread(counts, flaggedInputs);
+}
+
+/** Number of packet slots present. */
+export function presentCells({ bits }: Presence): number {
+  let sum = 0;
+  for (const word of bits) sum += popcount(word);
+  return sum;
 }

@@ -9,10 +9,10 @@ import {
   isPresent,
   markSlots,
   popcount,
-  presentCells,
   rowOf,
   type CellLayout,
 } from './presence.js';
+import { presentCells } from './plain-counts.testing.js';
 
 /** Two boards of two stands, two polarisations each; three packets of four channels; two samples a packet. */
 const layout: CellLayout = {

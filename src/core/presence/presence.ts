@@ -4,7 +4,7 @@
  * memory as `uint64_t [sender][fragment][word]`, lowest bit first.
  */
 import { refuse, wholeNumber } from '../errors.js';
-import type { SpectraGap } from './gap-boxes.js';
+import type { SpectraGap } from '../gaps.js';
 
 /** The range of inputs and channels that one kind of packet or frame fills. */
 export interface SenderRange {
@@ -101,13 +101,6 @@ export function popcount(word: number): number {
   let x = word - ((word >>> 1) & 0x5555_5555);
   x = (x & 0x3333_3333) + ((x >>> 2) & 0x3333_3333);
   return Math.imul((x + (x >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
-}
-
-/** Number of packet slots present. */
-export function presentCells({ bits }: Presence): number {
-  let sum = 0;
-  for (const word of bits) sum += popcount(word);
-  return sum;
 }
 
 /** The range of one fragment of a sender. */

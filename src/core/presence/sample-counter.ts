@@ -6,7 +6,8 @@
  */
 import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from '../axes.js';
 import { refuse } from '../errors.js';
-import { coversStations, type CountShape, type SpectraGap } from '../gaps.js';
+import { coversStations, type SpectraGap } from '../gaps.js';
+import type { PairShape } from './pair-counts.js';
 import { SampleCounts, type CountRows } from './sample-counts.js';
 import { mostOfProducts } from '../product-counts.js';
 
@@ -19,7 +20,7 @@ export class SampleCounter {
   private halves: SampleCounts | undefined;
 
   constructor(
-    private readonly shape: Omit<CountShape, 'samples'>,
+    private readonly shape: PairShape,
     private readonly flaggedInputs?: Uint8Array,
   ) {
     this.gappy = new SampleCounts(shape);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { baselineCount, countsCB, type CountsCB } from '../axes.js';
-import { addSampleCounts } from '../gaps.js';
 import { randomStream, type RandomStream } from '../random.js';
-import type { SpectraGap } from './gap-boxes.js';
+import type { SpectraGap } from '../gaps.js';
 import type { PairShape } from './pair-counts.js';
-import { addPlainCounts } from './plain-counts.testing.js';
+import { addPlainCounts, addSampleCounts } from './plain-counts.testing.js';
 import { SampleCounts } from './sample-counts.js';
 
 const emptyCounts = ({ channels, stations }: PairShape, garbage = 0): CountsCB => {

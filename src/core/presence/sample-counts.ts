@@ -4,7 +4,7 @@
  * missing in every channel, a block of 132 channels costs as much as one of a single channel.
  */
 import { baselineCount, type CountsCB } from '../axes.js';
-import type { SpectraGap } from './gap-boxes.js';
+import type { SpectraGap } from '../gaps.js';
 import { addSharedBits, addToChannels, deadStations, type PairShape } from './pair-counts.js';
 import { emptyPresence, markSlots } from './presence.js';
 

@@ -130,7 +130,7 @@ describe('cpu direct imager', { skip: 'what' in library ? library.what : false }
     const cpu = await openCpu({ threads: 1 });
     const imager = await prepareDirectImager(plan, cpu);
     const block = openReference().allocateSpectra({ type: 'ci8', channels: 1, inputs: 3, capacity: 1 });
-    await assert.rejects(imager.accumulate(block), /lives on 'reference'/);
+    await assert.rejects(imager.accumulate(block), /lives on backend 'reference'/);
     await assert.rejects(imager.finish(), /nothing was accumulated/);
     await cpu.close();
   });
