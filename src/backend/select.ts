@@ -5,17 +5,12 @@ import type { Backend } from './backend.js';
 import { openCpu, type CpuOptions } from './cpu/cpu.js';
 import { isaTitles } from './cpu/levels.js';
 import { loadNative } from './cpu/library.js';
-import { describeCuda, openCuda, type CudaOptions } from './cuda/cuda.js';
+import { describeCuda, openCuda, type CudaOptions, type Presence } from './cuda/cuda.js';
 import { openReference } from './reference.js';
 
 interface BackendSettings extends CpuOptions {
   readonly cuda?: CudaOptions;
 }
-
-type Presence =
-  | { readonly present: true; readonly description: string }
-  /** Why it is absent, and how to change that. */
-  | { readonly present: false; readonly reason: string; readonly fix: string };
 
 export type Device = {
   readonly kind: BackendKind;

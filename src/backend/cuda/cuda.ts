@@ -87,12 +87,13 @@ export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> 
   });
 }
 
-type CudaPresence =
+export type Presence =
   | { readonly present: true; readonly description: string }
+  /** Why it is absent, and how to change that. */
   | { readonly present: false; readonly reason: string; readonly fix: string };
 
 /** Whether a card could be opened, and if not, why, in one line; opens nothing. */
-export function describeCuda(options: CudaOptions = {}): CudaPresence {
+export function describeCuda(options: CudaOptions = {}): Presence {
   try {
     const device = chooseDevice(findDevices(openDriver()), options.device);
     const { version } = openCompiler();

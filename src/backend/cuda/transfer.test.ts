@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { copyApart } from './host-copy.js';
+import { copyApart } from './transfer.js';
 
 it('copies into a part of an array, and nothing beside it', async () => {
   const from = Uint8Array.from({ length: 1 << 20 }, (_, n) => (n * 7 + 3) & 255);
