@@ -274,7 +274,8 @@ function channelisers() {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8'), card);
       const long = planLong(plan(4096, taps, 'ci8', 'ci8'), card);
       if (!tensor || !long) throw new Error(`tensor cores no longer take ${taps} taps`);
-      return jobs(hopper, ...everyKind(tensor.request), long.request(false), long.request(true));
+      const ofLong = [false, true].map((powers) => long.request({ gaps: false, powers }));
+      return jobs(hopper, ...everyKind(tensor.request), ...ofLong);
     }),
   ];
 }

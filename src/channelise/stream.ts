@@ -168,7 +168,7 @@ export function checkChanneliseBlocks(plan: ChannelisePlan, voltages: VoltageBlo
   }
 }
 
-export function checkVoltageBlock(plan: ChannelisePlan, voltages: VoltageBlock): void {
+function checkVoltageBlock(plan: ChannelisePlan, voltages: VoltageBlock): void {
   if (voltages.type !== plan.inputType || voltages.inputs !== plan.inputs) {
     refuse(
       'channelise',

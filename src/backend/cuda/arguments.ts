@@ -23,3 +23,17 @@ export type ArgumentKind =
 /** A structure that a kernel takes by value, by its C name. */
 export const structure = (type: string, layout: StructureLayout) =>
   ({ type, layout, bytes: layout.bytes, align: 8 }) as const;
+
+/** Sets fields of a structure in a kernel's arguments: integers of four bytes, integers and addresses of eight. */
+export function fieldsOf<Layout extends StructureLayout>(view: DataView, layout: Layout) {
+  const offsets = Object.values<number>(layout).sort((x, y) => x - y);
+  return (values: { readonly [Name in keyof Layout]?: number | bigint }): void => {
+    for (const [name, value] of Object.entries<number | bigint>({ ...values })) {
+      if (!(name in layout)) throw new Error(`the structure has no field ${name}`);
+      const at = layout[name];
+      const end = offsets.find((one) => one > at) ?? at;
+      if (end - at < 8) view.setInt32(at, Number(value), true);
+      else view.setBigInt64(at, BigInt(value), true);
+    }
+  };
+}

@@ -16,3 +16,15 @@ const common = {
 };
 export const commonHeaders = (...names: (keyof typeof common)[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, common[name]()]));
+
+/** A kernel's source beside a module, with headers that all kernels may include and those beside it. */
+export const kernelSource = (besideUrl: string, name: string, ...headers: readonly string[]) => ({
+  name,
+  source: readSource(besideUrl, name),
+  headers: Object.fromEntries(
+    ['integers.cuh', ...headers].map((header) => [
+      header,
+      header in common ? common[header as keyof typeof common]() : readSource(besideUrl, header),
+    ]),
+  ),
+});

@@ -5,7 +5,8 @@
 import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
-import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { kernelSource } from '../../backend/cuda/sources.js';
+import { mapArgument } from '../../backend/cuda/tensor-map.js';
 import { refuse } from '../../core/errors.js';
 import type { BeamPlan, Bins } from '../plan.js';
 import { detections } from '../plan.js';
@@ -25,7 +26,6 @@ export const BEAM_WORK = {
   bytes: 56,
 } as const;
 const work = structure('Work', BEAM_WORK);
-const tensorMap = { bytes: 128, align: 128, type: 'TensorMap' };
 
 type Shape = Pick<BeamPlan, 'stations' | 'polarisations' | 'beams' | 'type' | 'weights' | 'sums'>;
 
@@ -57,13 +57,8 @@ const definesOf = ({
   POLARISATIONS: polarisations,
   BEAMS: beams,
 });
-const sources = (...names: string[]): Record<string, string> =>
-  Object.fromEntries(names.map((name) => [name, readSource(import.meta.url, name)]));
-const request = (name: string, headers: Record<string, string>) => ({
-  name,
-  source: readSource(import.meta.url, name),
-  headers: { ...commonHeaders('integers.cuh'), ...sources('beamform.cuh'), ...headers },
-});
+const request = (name: string, ...headers: readonly string[]) =>
+  kernelSource(import.meta.url, name, 'beamform.cuh', ...headers);
 
 export function planBeamKernel(plan: Shape, path: CudaPath): BeamLaunch {
   if (plan.sums === 'cf32') return planPlain(plan);
@@ -93,12 +88,9 @@ function planHopper(plan: Shape): BeamLaunch {
   const stages = Math.min(8, Math.floor(HOPPER_BYTES / stageBytes(plan, columns)));
   return {
     request: {
-      ...request('beamform-hopper.cu', {
-        ...commonHeaders('hopper.cuh', 'wgmma.cuh'),
-        ...sources('fragments.cuh'),
-      }),
+      ...request('beamform-hopper.cu', 'hopper.cuh', 'wgmma.cuh', 'fragments.cuh'),
       defines: { ...definesOf(plan), COLUMNS: columns, STAGES: stages },
-      entries: { beamformHopper: [tensorMap, tensorMap, tensorMap, work] },
+      entries: { beamformHopper: [mapArgument, mapArgument, mapArgument, work] },
     },
     entry: 'beamformHopper',
     threads: 384,
@@ -117,7 +109,7 @@ function planTensor(plan: Shape): BeamLaunch {
   const stages = 2;
   return {
     request: {
-      ...request('beamform-tensor.cu', sources('fragments.cuh')),
+      ...request('beamform-tensor.cu', 'fragments.cuh'),
       defines: { ...definesOf(plan), COLUMNS: columns, STAGES: stages },
       entries: { beamformTensor: [work] },
     },
@@ -132,7 +124,7 @@ function planTensor(plan: Shape): BeamLaunch {
 }
 
 const plainRequest = (plan: Shape) => ({
-  ...request('beamform-plain.cu', {}),
+  ...request('beamform-plain.cu'),
   defines: {
     ...definesOf(plan),
     FLOAT_SPECTRA: plan.type === 'cf32' ? 1 : 0,
@@ -162,7 +154,7 @@ export const STEERING = { scale: 0, channels: 8, every: 12, bytes: 16 } as const
 
 export const planBeamFinish = (plan: Pick<Shape, 'stations' | 'polarisations' | 'beams' | 'weights'>) =>
   ({
-    ...request('beamform-finish.cu', {}),
+    ...request('beamform-finish.cu'),
     defines: { ...definesOf(plan), FLOAT_WEIGHTS: plan.weights === 'cf32' ? 1 : 0 },
     entries: {
       steerWeights: ['pointer', 'pointer', 'pointer', 'pointer', structure('Steering', STEERING)],

@@ -2,10 +2,12 @@
  * The beamformer on a card. Spectra stay there; only binned powers, or voltages, are copied to the host. A kernel makes
  * beams and detects them in one pass, a second one adds its partial sums in their order.
  */
+import { fieldsOf } from '../../backend/cuda/arguments.js';
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { Kernel } from '../../backend/cuda/kernels.js';
 import { offsetBy, type DeviceMemory, type DevicePointer } from '../../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { describeTensor } from '../../backend/cuda/tensor-map.js';
 import { downloadInto, uploadInto } from '../../backend/cuda/transfer.js';
 import { preparing, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
@@ -88,8 +90,7 @@ export const prepareCudaBeamformer = (plan: BeamPlan, backend: CudaBackend): Pro
       }
       const { view } = finish.steerWeights.argument(4);
       view.setFloat64(STEERING.scale, scale, true);
-      view.setInt32(STEERING.channels, channels, true);
-      view.setInt32(STEERING.every, every, true);
+      fieldsOf(view, STEERING)({ channels, every });
       finish.steerWeights.set([...rooms.map(({ pointer }) => pointer), given.pointer, null]);
       finish.steerWeights.launch(wideGrid(anchors.length / 2), stream);
       arrange();
@@ -190,33 +191,37 @@ function runner(
   const { session, meter } = backend;
   const stream = session.streams.compute;
   const { channels, polarisations, inputs, stations, beams } = plan;
-  const { view } = kernel.argument(launch.persistent ? 3 : 0);
+  const put = fieldsOf(kernel.argument(launch.persistent ? 3 : 0).view, BEAM_WORK);
   const rowBytes = weightRowBytes(stations);
+  /** Boxes of so many rows of 128 bytes of one plane. */
+  const describe = (
+    n: number,
+    pointer: DevicePointer,
+    sizes: readonly number[],
+    strideBytes: readonly number[],
+    rows: number,
+  ): void => {
+    const box = [128, rows, 1];
+    const view = { element: 'byte', pointer, sizes, strideBytes, box } as const;
+    describeTensor(session, kernel, n, { ...view, swizzle: 'bytes128', fetchBytes: 256 });
+  };
   /** Views of spectra as (byte in row, station, channel), one for each polarisation, and of weights. */
   const describeAll = (block: CudaSpectraBlock): void => {
     for (const n of [0, 1]) {
       const from = offsetBy(block.pointer, (n % polarisations) * block.pitchBytes);
       const strides = [block.pitchBytes * polarisations, block.pitchBytes * inputs];
-      describeBox(backend, kernel, n, from, [2 * block.samples, stations, channels], strides, BOX_STATIONS);
+      describe(n, from, [2 * block.samples, stations, channels], strides, BOX_STATIONS);
     }
     const rows = [rowBytes, 2 * beams, channels * polarisations];
     const strides = [rowBytes, rowBytes * 2 * beams];
-    describeBox(backend, kernel, 2, weights.pointer, rows, strides, launch.columns ?? 0);
+    describe(2, weights.pointer, rows, strides, launch.columns ?? 0);
   };
   return (block, out, { detection, firstEnd, perBin, rows }) => {
     const shape = beamLaunchShape(launch, plan, block.samples, session.device.multiprocessors);
     if (launch.persistent) describeAll(block);
-    const at = BEAM_WORK;
-    view.setInt32(at.samples, block.samples, true);
-    view.setInt32(at.detection, detection, true);
-    view.setInt32(at.firstEnd, firstEnd, true);
-    view.setInt32(at.perBin, perBin, true);
-    view.setInt32(at.rows, rows, true);
-    view.setInt32(at.items, shape.items, true);
-    view.setBigInt64(at.pitchBytes, BigInt(block.pitchBytes), true);
-    view.setBigUint64(at.out, out.pointer, true);
-    view.setBigUint64(at.spectra, block.pointer, true);
-    view.setBigUint64(at.weights, weights.pointer, true);
+    const { samples, pitchBytes, pointer: spectra } = block;
+    put({ samples, detection, firstEnd, perBin, rows, items: shape.items, pitchBytes, spectra });
+    put({ out: out.pointer, weights: weights.pointer });
     block.reading(stream);
     meter.around('beams', stream, () => {
       kernel.launch(shape, stream);
@@ -226,40 +231,6 @@ function runner(
 }
 
 const BOX_STATIONS = 64;
-/** cuda.h: bytes, no interleave, 128-byte swizzle, zeros outside, L2 promotion to 256 bytes. */
-const UINT8 = 0;
-const NO_INTERLEAVE = 0;
-const SWIZZLE_128B = 3;
-const FILL_ZEROS = 0;
-const PROMOTE_256B = 3;
-
-/** A box of `rows` rows of 128 bytes of one plane. */
-function describeBox(
-  { session }: CudaBackend,
-  kernel: Kernel,
-  argument: number,
-  from: DevicePointer,
-  sizes: readonly number[],
-  strideBytes: readonly number[],
-  rows: number,
-): void {
-  session.call(
-    'cuTensorMapEncodeTiled',
-    kernel.argument(argument).address,
-    UINT8,
-    3,
-    from,
-    BigUint64Array.from(sizes, BigInt),
-    BigUint64Array.from(strideBytes, BigInt),
-    new Uint32Array([128, rows, 1]),
-    new Uint32Array([1, 1, 1]),
-    NO_INTERLEAVE,
-    SWIZZLE_128B,
-    PROMOTE_256B,
-    FILL_ZEROS,
-  );
-}
-
 /**
  * Memory that is reallocated where a block needs more: the plan does not know the lengths of blocks and their numbers
  * of bins.
@@ -283,7 +254,7 @@ function summing(plan: BeamPlan, backend: CudaBackend, closers: Closers, addPart
   const { channels, beams } = plan;
   const partialRoom = growing(backend, closers, 'partial powers of beams');
   const sumRoom = growing(backend, closers, 'powers of beams');
-  const { view } = addPartials.argument(0);
+  const put = fieldsOf(addPartials.argument(0).view, BEAM_WORK);
   return {
     add: (
       bins: Bins,
@@ -296,12 +267,7 @@ function summing(plan: BeamPlan, backend: CudaBackend, closers: Closers, addPart
       const count = beams * detection * bins.bins * channels;
       const sums = sumRoom(8 * count);
       run(partials, settings);
-      view.setInt32(BEAM_WORK.samples, samples, true);
-      view.setInt32(BEAM_WORK.detection, detection, true);
-      view.setInt32(BEAM_WORK.firstEnd, firstEnd, true);
-      view.setInt32(BEAM_WORK.perBin, perBin, true);
-      view.setInt32(BEAM_WORK.rows, rows, true);
-      view.setBigUint64(BEAM_WORK.out, partials.pointer, true);
+      put({ samples, detection, firstEnd, perBin, rows, out: partials.pointer });
       addPartials.set([null, sums.pointer, bins.bins, channels]);
       meter.around('beams', stream, () => {
         addPartials.launch(wideGrid(count), stream);

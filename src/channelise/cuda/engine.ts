@@ -1,4 +1,5 @@
 /** One prepared kernel, or two: spectra of voltages on the card. */
+import { fieldsOf, type StructureLayout } from '../../backend/cuda/arguments.js';
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceFacts } from '../../backend/cuda/device.js';
 import type { Kernel } from '../../backend/cuda/kernels.js';
@@ -11,15 +12,14 @@ import {
 } from '../../backend/cuda/power-cells.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { describeTensor } from '../../backend/cuda/tensor-map.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closers } from '../../core/closing.js';
 import { LONG_WINDOW } from '../../core/windows.js';
-import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
-import { outputMap } from './maps.js';
-import { planFused, WORK, type ChannelisePass, type FusedPlan } from './plan.js';
+import { planLong } from './long.js';
+import { planFused, WORK, type ChannelisePass, type FusedPlan, type OnePassPlan } from './plan.js';
 import { factorTable, interleaved, levelTwiddles, powerPlaces, tapTable, twiddleTable } from './tables.js';
-import { tensorTables } from './tensor-tables.js';
-import { planTensor, TENSOR_WORK, type TensorPlan } from './tensor.js';
+import { planTensor } from './tensor.js';
 import type { ChannelisePlan } from '../plan.js';
 
 /**
@@ -82,11 +82,9 @@ export async function prepareEngine(
   // Windows that begin anywhere are summed by the flagger.
   const powers = asked >= LONG_WINDOW;
   const card = { ...device, path: backend.path };
-  const tensor = kind === 'best' ? planTensor(plan, card) : undefined;
-  if (tensor) return prepareTensor(plan, tensor, backend, saturated, closers, powers);
-  const long = kind === 'best' ? planLong(plan, card) : undefined;
-  return long
-    ? prepareLong(plan, long, backend, saturated, closers, powers)
+  const one = kind === 'best' ? (planTensor(plan, card) ?? planLong(plan, card)) : undefined;
+  return one
+    ? prepareOnePass(plan, one, backend, saturated, closers, powers)
     : prepareGeneral(plan, backend, saturated, closers, powers);
 }
 
@@ -96,7 +94,7 @@ interface PowerSums {
   cellsOf(spectra: number, out: CudaSpectraBlock): PowerCells | undefined;
   /** Sets the cells in the structure at `at` of a kernel's arguments; zeroes first those that it adds to. */
   open(
-    put: ReturnType<typeof writer>,
+    view: DataView,
     at: number,
     spectra: number,
     cells: PowerCells,
@@ -118,23 +116,30 @@ async function prepareSums(
       powersBuffer && powers !== undefined
         ? { ...cellsIn(outputType, spectra, powers), channels }
         : undefined,
-    open: (put, at, spectra, { cells }, { powersBuffer, shape }, stream) => {
-      const { inverse, eights, last } = cellNumbers(spectra, cells);
+    open: ({ buffer, byteOffset }, at, spectra, { cells }, { powersBuffer, shape }, stream) => {
       const pointer = powersBuffer?.pointer ?? 0n;
-      put.pointer(at + POWER_CELLS.sums, pointer);
-      put.pointer(at + POWER_CELLS.inverse, inverse);
-      put.int(at + POWER_CELLS.eights, eights);
-      put.int(at + POWER_CELLS.last, last);
+      const put = fieldsOf(new DataView(buffer, byteOffset + at), POWER_CELLS);
+      put({ sums: pointer, ...cellNumbers(spectra, cells) });
       if (outputType === 'cf32') return;
       session.call('cuMemsetD8Async', pointer, 0, cellBytes(shape, cells), stream.handle);
     },
   };
 }
 
-interface PreparedPass {
-  readonly pass: ChannelisePass;
+interface PreparedKernel {
   readonly kernel: Kernel;
-  readonly put: ReturnType<typeof writer>;
+  readonly view: DataView;
+  readonly put: ReturnType<typeof fieldsOf>;
+}
+
+/** With the structure that is its argument n. */
+function withFields(kernel: Kernel, n: number, layout: StructureLayout): PreparedKernel {
+  const { view } = kernel.argument(n);
+  return { kernel, view, put: fieldsOf(view, layout) };
+}
+
+interface PreparedPass extends PreparedKernel {
+  readonly pass: ChannelisePass;
   /** The most concurrent blocks. */
   readonly blocks: number;
 }
@@ -171,16 +176,17 @@ async function prepareGeneral(
   const prepare = async ({ passes, span }: FusedPlan) => {
     const kernels: PreparedPass[] = [];
     for (const [n, pass] of passes.entries()) {
-      const kernel = (await shop.prepare(pass.request))[pass.entry];
-      const put = writer(kernel);
-      put.pointer(WORK.taps, taps.pointer);
-      put.pointer(WORK.twiddles, twiddles[n].pointer);
-      put.pointer(WORK.longTwiddles, long.pointer);
-      put.pointer(WORK.scratch, scratch.pointer);
-      put.pointer(WORK.factors, factors.pointer);
-      put.pointer(WORK.saturated, saturated.pointer);
-      put.int(WORK.inputs, plan.inputs);
-      kernels.push({ pass, kernel, put, blocks: device.multiprocessors * pass.blocks });
+      const prepared = withFields((await shop.prepare(pass.request))[pass.entry], 0, WORK);
+      prepared.put({
+        taps: taps.pointer,
+        twiddles: twiddles[n].pointer,
+        longTwiddles: long.pointer,
+        scratch: scratch.pointer,
+        factors: factors.pointer,
+        saturated: saturated.pointer,
+        inputs: plan.inputs,
+      });
+      kernels.push({ ...prepared, pass, blocks: device.multiprocessors * pass.blocks });
     }
     return { kernels, span };
   };
@@ -200,20 +206,22 @@ async function prepareGeneral(
       const cells = flagged?.sums.cellsOf(spectra, out);
       const { kernels, span } = (cells && flagged) ?? alone;
       if (cells)
-        flagged?.sums.open(kernels[kernels.length - 1].put, WORK.powers, spectra, cells, out, stream);
+        flagged?.sums.open(kernels[kernels.length - 1].view, WORK.powers, spectra, cells, out, stream);
       const items = plan.inputs * Math.ceil(spectra / span);
       for (let first = 0; first < items; first += itemsAtOnce) {
         const count = Math.min(itemsAtOnce, items - first);
         for (const { pass, kernel, put, blocks } of kernels) {
-          put.pointer(WORK.voltages, from.pointer);
-          put.long(WORK.pitchBytes, from.pitchBytes);
-          put.pointer(WORK.missing, missing?.pointer ?? 0n);
-          put.pointer(WORK.delays, delays?.pointer ?? 0n);
-          put.pointer(WORK.out, out.pointer);
-          put.long(WORK.outPitchBytes, out.pitchBytes);
-          put.int(WORK.spectra, spectra);
-          put.int(WORK.firstItem, first);
-          put.int(WORK.items, count);
+          put({
+            voltages: from.pointer,
+            pitchBytes: from.pitchBytes,
+            missing: missing?.pointer ?? 0n,
+            delays: delays?.pointer ?? 0n,
+            out: out.pointer,
+            outPitchBytes: out.pitchBytes,
+            spectra,
+            firstItem: first,
+            items: count,
+          });
           const { threads, sharedBytes } = pass;
           kernel.launch({ grid: [Math.min(blocks, count * pass.groups), 1], threads, sharedBytes }, stream);
         }
@@ -223,137 +231,73 @@ async function prepareGeneral(
   };
 }
 
-async function prepareTensor(
+async function prepareOnePass(
   plan: ChannelisePlan,
-  tensor: TensorPlan,
+  one: OnePassPlan,
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
   powers: boolean,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
-  const { entry, threads, sharedBytes, tile, box } = tensor;
-  const tables = tensorTables(plan, tensor.sign);
-  const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'factors'] as const;
+  const { inputs, channels } = plan;
+  const { work, unit, low, box, threads, sharedBytes, scratchBytesPerBlock } = one;
+  const blocksFor = (spectra: number, isFlagged: boolean): number =>
+    blocksOn(session.device, inputs * Math.ceil(spectra / unit), isFlagged);
+  const tables = one.tables();
+  const names = Object.keys(tables);
   const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
-  const prepare = async (what: Parameters<TensorPlan['request']>[0]) => {
-    const kernel = (await shop.prepare(tensor.request(what)))[entry];
-    const put = writer(kernel, 1);
-    names.forEach((name, n) => {
-      put.pointer(TENSOR_WORK[name], memories[n].pointer);
-    });
-    put.pointer(TENSOR_WORK.saturated, saturated.pointer);
-    put.int(TENSOR_WORK.inputs, plan.inputs);
-    put.float(TENSOR_WORK.factor, tables.factors[0]);
-    put.int(TENSOR_WORK.factorStep, tables.factors.length > 1 ? 1 : 0);
-    return { kernel, put };
+  const fixed: Record<string, number | bigint> = { ...one.constants, saturated: saturated.pointer, inputs };
+  names.forEach((name, n) => (fixed[name] = memories[n].pointer));
+  if (scratchBytesPerBlock > 0) {
+    const bytes = blocksFor(plan.capacity, false) * scratchBytesPerBlock;
+    fixed.scratch = closers.keep(session.allocate('results on their way', bytes)).pointer;
+  }
+  const prepare = async (what: Parameters<OnePassPlan['request']>[0]) => {
+    const prepared = withFields((await shop.prepare(one.request(what)))[one.entry], 1, work);
+    prepared.put(fixed);
+    prepared.view.setFloat32(work.factor, tables.factors[0], true);
+    return prepared;
   };
-  const both = async (powers: boolean) => ({
-    whole: await prepare({ gaps: false, powers }),
-    withGaps: await prepare({ gaps: true, powers }),
-  });
+  const both = async (powers: boolean) => {
+    const whole = await prepare({ gaps: false, powers });
+    return { whole, withGaps: one.gapsApart ? await prepare({ gaps: true, powers }) : whole };
+  };
   const plain = await both(false);
-  const low = 32;
   const flagged = powers
-    ? {
-        ...(await both(true)),
-        sums: await prepareSums(plan, backend, interleaved(plan.channels, low), closers),
-      }
+    ? { ...(await both(true)), sums: await prepareSums(plan, backend, interleaved(channels, low), closers) }
     : undefined;
-  const map = outputMap(session, { ...plan, low }, box);
+  /** Results as (spectrum, input, k low, k high): those past the last spectrum are not written. */
+  const describe = (kernel: Kernel, { pointer, pitchBytes }: CudaSpectraBlock, spectra: number): void => {
+    const row = inputs * pitchBytes;
+    describeTensor(session, kernel, 0, {
+      element: 'sample',
+      pointer,
+      sizes: [spectra, inputs, low, channels / low],
+      strideBytes: [pitchBytes, row, low * row],
+      box,
+      swizzle: 'none',
+      fetchBytes: 0,
+    });
+  };
   return {
     sumsPowers: flagged !== undefined,
-    description: 'tensor cores, one pass',
+    description: one.description,
     launch: (from, spectra, missing, delays, out, stream) => {
       const cells = flagged?.sums.cellsOf(spectra, out);
       const { whole, withGaps } = (cells && flagged) ?? plain;
-      const { kernel, put } = missing ? withGaps : whole;
-      if (cells) flagged?.sums.open(put, TENSOR_WORK.powers, spectra, cells, out, stream);
-      put.pointer(TENSOR_WORK.voltages, from.pointer);
-      put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
-      put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
-      put.pointer(TENSOR_WORK.delays, delays?.pointer ?? 0n);
-      put.int(TENSOR_WORK.spectra, spectra);
-      map.describe(kernel, out, spectra);
-      const blocks = blocksOn(session.device, plan.inputs * Math.ceil(spectra / tile), cells !== undefined);
-      kernel.launch({ grid: [blocks, 1], threads, sharedBytes }, stream);
-      return cells;
-    },
-  };
-}
-
-async function prepareLong(
-  plan: ChannelisePlan,
-  long: LongPlan,
-  backend: CudaBackend,
-  saturated: DeviceMemory,
-  closers: Closers,
-  powers: boolean,
-): Promise<ChanneliseEngine> {
-  const { session, shop } = backend;
-  const { threads, sharedBytes, unit } = long;
-  const blocksFor = (spectra: number, isFlagged: boolean): number =>
-    blocksOn(session.device, plan.inputs * Math.ceil(spectra / unit), isFlagged);
-  const tables = longTables(plan);
-  const names = ['taps', 'turns', 'lastTurns', 'factors'] as const;
-  const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
-  const scratch = closers.keep(
-    session.allocate('results on their way', blocksFor(plan.capacity, false) * long.scratchBytesPerBlock),
-  );
-  const prepare = async (powers: boolean) => {
-    const kernel = (await shop.prepare(long.request(powers)))[long.entry];
-    const put = writer(kernel, 1);
-    names.forEach((name, n) => {
-      put.pointer(LONG_WORK[name], memories[n].pointer);
-    });
-    put.pointer(LONG_WORK.scratch, scratch.pointer);
-    put.pointer(LONG_WORK.saturated, saturated.pointer);
-    put.int(LONG_WORK.inputs, plan.inputs);
-    put.float(LONG_WORK.factor, tables.factors[0]);
-    return { kernel, put };
-  };
-  const plain = await prepare(false);
-  const low = 16;
-  const flagged = powers
-    ? {
-        ...(await prepare(true)),
-        sums: await prepareSums(plan, backend, interleaved(plan.channels, low), closers),
-      }
-    : undefined;
-  const map = outputMap(session, { ...plan, low }, long.box);
-  return {
-    sumsPowers: flagged !== undefined,
-    description: 'one pass, a block to a spectrum',
-    launch: (from, spectra, missing, delays, out, stream) => {
-      const cells = flagged?.sums.cellsOf(spectra, out);
-      const { kernel, put } = (cells && flagged) ?? plain;
-      if (cells) flagged?.sums.open(put, LONG_WORK.powers, spectra, cells, out, stream);
-      put.pointer(LONG_WORK.delays, delays?.pointer ?? 0n);
-      put.pointer(LONG_WORK.voltages, from.pointer);
-      put.long(LONG_WORK.pitchBytes, from.pitchBytes);
-      put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);
-      put.int(LONG_WORK.spectra, spectra);
-      map.describe(kernel, out, spectra);
+      const { kernel, view, put } = missing ? withGaps : whole;
+      if (cells) flagged?.sums.open(view, work.powers, spectra, cells, out, stream);
+      put({
+        voltages: from.pointer,
+        pitchBytes: from.pitchBytes,
+        missing: missing?.pointer ?? 0n,
+        delays: delays?.pointer ?? 0n,
+        spectra,
+      });
+      describe(kernel, out, spectra);
       kernel.launch({ grid: [blocksFor(spectra, cells !== undefined), 1], threads, sharedBytes }, stream);
       return cells;
     },
   };
 }
-
-const writer = (kernel: Kernel, argument = 0) => {
-  const { view } = kernel.argument(argument);
-  return {
-    pointer: (at: number, value: bigint) => {
-      view.setBigUint64(at, value, true);
-    },
-    long: (at: number, value: number) => {
-      view.setBigInt64(at, BigInt(value), true);
-    },
-    int: (at: number, value: number) => {
-      view.setInt32(at, value, true);
-    },
-    float: (at: number, value: number) => {
-      view.setFloat32(at, value, true);
-    },
-  };
-};

@@ -29,7 +29,7 @@ describe('channeliser of 4096 channels on one block', () => {
     ]) {
       const long = planLong(planOf({ taps }), hopper);
       assert.ok(long, `${taps} taps`);
-      assert.equal(long.request(false).defines.KEPT, kept, `${taps} taps`);
+      assert.equal(long.request({ gaps: false, powers: false }).defines.KEPT, kept, `${taps} taps`);
       assert.ok(long.sharedBytes <= hopper.sharedBytesPerBlock);
     }
   });

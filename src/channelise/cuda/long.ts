@@ -2,38 +2,17 @@
  * The channeliser for 4096 channels (channelise-long.cu): when it can be used, the numbers it is compiled with, and its
  * tables.
  */
-import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
-import type { KernelRequest } from '../../backend/cuda/kernels.js';
 import { POWER_CELLS } from '../../backend/cuda/power-cells.js';
-import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
-import { mapArgument } from './maps.js';
-import { shapeDefines } from './plan.js';
-import type { CardLimits } from './shapes.js';
+import { kernelSource } from '../../backend/cuda/sources.js';
+import { mapArgument } from '../../backend/cuda/tensor-map.js';
+import { shapeDefines, type OnePassPlan } from './plan.js';
+import type { Card } from './shapes.js';
 import { factorTable, largestOutput } from './tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
-interface LongCard extends CardLimits {
-  readonly capability: number;
-  readonly path: CudaPath;
-}
-
-export interface LongPlan {
-  /** With or without sums of powers. */
-  readonly request: (powers: boolean) => KernelRequest;
-  readonly entry: 'channeliseLong';
-  readonly threads: 512;
-  readonly sharedBytes: number;
-  /** Spectra that a block processes one after another. */
-  readonly unit: 16;
-  /** The box of one copy: spectra, inputs, k1, k2 + 16 k3. */
-  readonly box: readonly [number, number, number, number];
-  /** The scratch of a block, for results until all of a unit are done. */
-  readonly scratchBytesPerBlock: number;
-}
-
 /** struct LongWork of channelise-long.cu. */
-export const LONG_WORK = {
+const LONG_WORK = {
   voltages: 0,
   pitchBytes: 8,
   taps: 16,
@@ -75,7 +54,7 @@ const BARRIER_BYTES = 96;
 const SPECTRUM_TURN_BYTES = 2 * (UNIT * 16 + 16);
 
 /** Undefined where the plan or the card needs other kernels. */
-export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {
+export function planLong(plan: ChannelisePlan, card: Card): OnePassPlan | undefined {
   const { taps, kernel } = plan;
   if (plan.channels !== CHANNELS || plan.inputType !== 'ci8' || plan.outputType === 'cf32') return undefined;
   if (taps > MOST_TAPS || kernel.kind !== 'int16') return undefined;
@@ -90,18 +69,14 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
   const columnBytes = Math.ceil(taps / EIGHT) * COLUMNS * EIGHT_BYTES;
   const kept = Math.min(POINTS, Math.floor(room / columnBytes));
   return {
-    request: (powers) => ({
-      name: 'channelise-long.cu',
-      source: readSource(import.meta.url, 'channelise-long.cu'),
-      headers: {
-        ...commonHeaders('integers.cuh', 'hopper.cuh', 'powers.cuh', 'shared.cuh'),
-        ...Object.fromEntries(
-          ['shape.cuh', 'butterflies.cuh', 'delays.cuh', 'rounding.cuh', 'long.cuh'].map((name) => [
-            name,
-            readSource(import.meta.url, name),
-          ]),
-        ),
-      },
+    description: 'one pass, a block to a spectrum',
+    request: ({ powers }) => ({
+      ...kernelSource(
+        import.meta.url,
+        'channelise-long.cu',
+        ...['hopper.cuh', 'powers.cuh', 'shared.cuh'],
+        ...['shape.cuh', 'butterflies.cuh', 'delays.cuh', 'rounding.cuh', 'long.cuh'],
+      ),
       defines: {
         ...shapeDefines(plan, true),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
@@ -111,14 +86,17 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
         AHEAD: kept === POINTS ? 1 : 3,
         POWERS: powers ? 1 : 0,
       },
-      entries: {
-        channeliseLong: [mapArgument, structure('LongWork', LONG_WORK)],
-      },
+      entries: { channeliseLong: [mapArgument, structure('LongWork', LONG_WORK)] },
     }),
+    gapsApart: false,
     entry: 'channeliseLong',
+    work: LONG_WORK,
+    constants: {},
+    tables: () => ({ ...longTables(plan) }),
     threads: THREADS,
     sharedBytes: fixedBytes + kept * columnBytes,
     unit: UNIT,
+    low: POINTS,
     box: [UNIT, 1, 1, CHANNELS / POINTS / 4],
     scratchBytesPerBlock: 2 * CHANNELS * UNIT * 2,
   };

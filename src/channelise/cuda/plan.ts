@@ -2,10 +2,10 @@
  * How a channeliser runs on a card: the number of passes, the numbers kernels are compiled with, the launch. Pure, so
  * that every plan can be checked, and compiled, on a machine without a card.
  */
-import { structure } from '../../backend/cuda/arguments.js';
+import { structure, type StructureLayout } from '../../backend/cuda/arguments.js';
 import type { ArgumentKind, KernelRequest } from '../../backend/cuda/kernels.js';
 import { POWER_CELLS } from '../../backend/cuda/power-cells.js';
-import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { kernelSource } from '../../backend/cuda/sources.js';
 import { isComplexVoltage, voltageSizeBytes, type VoltageType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { SUMMED_AT_ONCE } from '../../core/windows.js';
@@ -51,6 +51,30 @@ export interface FusedPlan {
   readonly scratchBytes: number;
   /** Powers are summed too (powers.cuh). */
   readonly sumsPowers: boolean;
+}
+
+/** One kernel for whole spectra, whose results the copy engine writes. */
+export interface OnePassPlan {
+  /** For reports. */
+  readonly description: string;
+  /** With sums of powers or without, and where `gapsApart` with missing spectra, which cost registers, or without. */
+  readonly request: (what: { readonly gaps: boolean; readonly powers: boolean }) => KernelRequest;
+  readonly gapsApart: boolean;
+  readonly entry: string;
+  /** The structure that it takes, and numbers for it. */
+  readonly work: StructureLayout & Readonly<Record<'factor' | 'powers', number>>;
+  readonly constants: Readonly<Record<string, number>>;
+  /** By the names of their fields. */
+  readonly tables: () => Readonly<Record<string, ArrayBufferView>> & { readonly factors: Float32Array };
+  readonly threads: number;
+  readonly sharedBytes: number;
+  /** Spectra that a block processes together, or one after another. */
+  readonly unit: number;
+  /** k = k low + `low` · k high; the box of one copy: spectra, inputs, k low, k high. */
+  readonly low: number;
+  readonly box: readonly [number, number, number, number];
+  /** The scratch of a block, for results until all of a unit are done. */
+  readonly scratchBytesPerBlock: number;
 }
 
 /** A flagger follows: powers are summed, if a block has whole rows of them. */
@@ -100,10 +124,8 @@ export function shapeDefines(plan: ChannelisePlan, folded: boolean): Record<stri
   };
 }
 
-const headers = (...names: string[]): Record<string, string> => ({
-  ...commonHeaders('integers.cuh', 'powers.cuh'),
-  ...Object.fromEntries(names.map((name) => [name, readSource(import.meta.url, name)])),
-});
+const source = (name: string, ...headers: readonly string[]) =>
+  kernelSource(import.meta.url, name, 'powers.cuh', 'shape.cuh', 'delays.cuh', ...headers);
 const waitingOf = ({ outputType }: ChannelisePlan): Waiting => (outputType === 'cf32' ? 'nothing' : 'bytes');
 
 function fusedPass(
@@ -119,9 +141,7 @@ function fusedPass(
   const block = blockOf(radices, pass, waiting, isLean ? 'few' : 'all', card);
   return {
     request: {
-      name: 'channelise-fused.cu',
-      source: readSource(import.meta.url, 'channelise-fused.cu'),
-      headers: headers('shape.cuh', 'delays.cuh', 'filter.cuh', 'finish.cuh', 'rows.cuh', 'transform.cuh'),
+      ...source('channelise-fused.cu', 'filter.cuh', 'finish.cuh', 'rows.cuh', 'transform.cuh'),
       defines: {
         ...shapeDefines(plan, folded),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
@@ -158,9 +178,7 @@ function plainPass(
   const threads = 256;
   return {
     request: {
-      name: 'channelise-plain.cu',
-      source: readSource(import.meta.url, 'channelise-plain.cu'),
-      headers: headers('shape.cuh', 'delays.cuh', 'finish.cuh'),
+      ...source('channelise-plain.cu', 'finish.cuh'),
       defines: {
         ...shapeDefines(plan, false),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
@@ -250,9 +268,7 @@ function planTwoPasses(plan: ChannelisePlan, card: CardLimits, wantsPowers: bool
 
 export const planStream = () =>
   ({
-    name: 'channelise-stream.cu',
-    source: readSource(import.meta.url, 'channelise-stream.cu'),
-    headers: commonHeaders('integers.cuh'),
+    ...kernelSource(import.meta.url, 'channelise-stream.cu'),
     defines: {},
     entries: {
       moveWaiting: ['pointer', 'pointer', 'i64', 'i64', 'i64', 'i32'],

@@ -24,7 +24,7 @@ import { planStream } from './plan.js';
 import { INPUT_DELAY, writeDelays } from './tables.js';
 import { mostWaiting, type ChannelisePlan } from '../plan.js';
 import { checkFinite } from '../reference.js';
-import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from '../stream.js';
+import { checkChanneliseBlocks, openStream, type StreamStep } from '../stream.js';
 
 const INTEGER_BYTES = 2;
 
@@ -106,7 +106,6 @@ class CudaChanneliser implements Channeliser {
     const { plan, stream, backend } = this;
     checkChanneliseBlocks(plan, voltages, given);
     const out = cudaSpectra('channelise', given);
-    checkVoltageBlock(plan, voltages);
     checkFinite(voltages);
     const step = stream.next(voltages, delays);
     await this.append(voltages, step.waiting);

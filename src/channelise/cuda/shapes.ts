@@ -2,6 +2,7 @@
  * The shape of a block of channelise-fused.cu: spectra at a time, shared memory, threads. Chosen by measurements on an
  * H200.
  */
+import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { spectraSizeBytes } from '../../core/axes.js';
 import { powerOfTwoFrom, roundUp } from '../../core/round-up.js';
 import { levelTwiddles } from './tables.js';
@@ -10,6 +11,12 @@ import type { ChannelisePlan } from '../plan.js';
 /** The properties of the card that a plan needs. */
 export interface CardLimits {
   readonly sharedBytesPerBlock: number;
+}
+
+/** Those that decide between kernels, too. */
+export interface Card extends CardLimits {
+  readonly capability: number;
+  readonly path: CudaPath;
 }
 
 /** TILE spectra at a time, until SPAN of them are done, of GROUP columns or rows. */

@@ -155,13 +155,7 @@ export function powerPlaces(
   const places = Int32Array.from({ length: channels }, (_, place) => place);
   if (outputType !== 'cf32') return places;
   return places.map((place) => {
-    // The digits of a place, slowest first, are those of a bin, fastest first.
-    let [bin, rest, before] = [0, place, channels];
-    for (const radix of radices.toReversed()) {
-      before /= radix;
-      bin += before * (rest % radix);
-      rest = Math.floor(rest / radix);
-    }
+    const bin = binOfDigits(place, radices);
     const middle = Math.ceil(channels / 2);
     return bin < middle ? bin + Math.floor(channels / 2) : bin - middle;
   });

@@ -1,37 +1,21 @@
 /** The channeliser on tensor cores (channelise-tensor.cu): when it can be used, and the numbers it is compiled with. */
-import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
-import type { KernelRequest } from '../../backend/cuda/kernels.js';
 import { POWER_CELLS } from '../../backend/cuda/power-cells.js';
-import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
-import { shapeDefines } from './plan.js';
+import { kernelSource } from '../../backend/cuda/sources.js';
+import { mapArgument } from '../../backend/cuda/tensor-map.js';
+import { shapeDefines, type OnePassPlan } from './plan.js';
+import type { Card } from './shapes.js';
 import { largestOutput } from './tables.js';
-import { mapArgument } from './maps.js';
-import { entriesOf, MOST_TAPS, rotatedTaps, ROTATIONS, signOf } from './tensor-tables.js';
+import { entriesOf, MOST_TAPS, rotatedTaps, ROTATIONS, signOf, tensorTables } from './tensor-tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
-interface TensorCard {
-  readonly capability: number;
-  readonly sharedBytesPerBlock: number;
-  readonly path: CudaPath;
-}
-
-export interface TensorPlan {
-  /** Variants without missing spectra, with them (which costs registers), and with sums of powers. */
-  readonly request: (what: { readonly gaps: boolean; readonly powers: boolean }) => KernelRequest;
-  readonly entry: 'channeliseTensor';
-  readonly threads: number;
-  readonly sharedBytes: number;
-  /** Spectra of a tile. */
-  readonly tile: 16;
-  /** The box of one copy: spectra, inputs, k1, k2, where k = k1 + 32 k2. */
-  readonly box: readonly [number, number, number, number];
+interface TensorPlan extends OnePassPlan {
   /** −1 where the taps are negated, which their factors correct. */
   readonly sign: 1 | -1;
 }
 
 /** struct TensorWork of tensor.cuh. */
-export const TENSOR_WORK = {
+const TENSOR_WORK = {
   voltages: 0,
   pitchBytes: 8,
   taps: 16,
@@ -61,7 +45,7 @@ const FIXED_BYTES = CHANNELS * TILE * COMPLEX_BYTES + 32 * WARPS * 128 + 32 * 18
 const FACTOR_BYTES = 32 * 36 * 4;
 
 /** Undefined where the plan or the card needs the general kernels. */
-export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan | undefined {
+export function planTensor(plan: ChannelisePlan, card: Card): TensorPlan | undefined {
   const sign = signOf(plan);
   if (plan.channels !== CHANNELS || sign === undefined || plan.inputType !== 'ci8') return undefined;
   const taps = rotatedTaps(plan);
@@ -93,30 +77,29 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
     KEPT: kept,
     KEPT_2: keptMore,
   };
-  const request: TensorPlan['request'] = ({ gaps, powers }) => ({
-    name: 'channelise-tensor.cu',
-    source: readSource(import.meta.url, 'channelise-tensor.cu'),
-    headers: {
-      ...commonHeaders('integers.cuh', 'hopper.cuh', 'powers.cuh', 'shared.cuh'),
-      ...Object.fromEntries(
-        ['shape.cuh', 'delays.cuh', 'butterflies.cuh', 'rounding.cuh', 'tensor.cuh'].map((name) => [
-          name,
-          readSource(import.meta.url, name),
-        ]),
-      ),
-    },
-    defines: { ...defines, GAPS: gaps ? 1 : 0, POWERS: powers ? 1 : 0 },
-    entries: {
-      channeliseTensor: [mapArgument, structure('TensorWork', TENSOR_WORK)],
-    },
-  });
   return {
-    request,
+    description: 'tensor cores, one pass',
+    request: ({ gaps, powers }) => ({
+      ...kernelSource(
+        import.meta.url,
+        'channelise-tensor.cu',
+        ...['hopper.cuh', 'powers.cuh', 'shared.cuh'],
+        ...['shape.cuh', 'delays.cuh', 'butterflies.cuh', 'rounding.cuh', 'tensor.cuh'],
+      ),
+      defines: { ...defines, GAPS: gaps ? 1 : 0, POWERS: powers ? 1 : 0 },
+      entries: { channeliseTensor: [mapArgument, structure('TensorWork', TENSOR_WORK)] },
+    }),
+    gapsApart: true,
     entry: 'channeliseTensor',
+    work: TENSOR_WORK,
+    constants: { factorStep: oneFactor ? 0 : 1 },
+    tables: () => ({ ...tensorTables(plan, sign) }),
     threads: 32 * WARPS,
     sharedBytes: fixedBytes + kept * groupBytes(first) + keptMore * groupBytes(second),
-    tile: TILE,
+    unit: TILE,
+    low: 32,
     box: [TILE, 1, 2, 32],
+    scratchBytesPerBlock: 0,
     sign,
   };
 }

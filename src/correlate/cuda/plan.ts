@@ -5,12 +5,10 @@
 import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
 import type { ArgumentKind, KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
-import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { kernelSource } from '../../backend/cuda/sources.js';
+import { mapArgument, type FetchBytes } from '../../backend/cuda/tensor-map.js';
 import { refuse } from '../../core/errors.js';
 import type { CorrelatePlan } from '../plan.js';
-
-/** L2 promotion in cuda.h. */
-export type FetchBytes = 64 | 128 | 256;
 
 /** Tuning parameters of the Hopper kernel, explained in correlate-hopper.cu. */
 interface HopperVariant {
@@ -113,14 +111,11 @@ interface XEngineLaunch {
 }
 
 const pointerArguments: readonly ArgumentKind[] = ['pointer', 'i64', 'i32', 'pointer'];
-const tensorMap = { bytes: 128, align: 128, type: 'TensorMap' };
 /** struct Work of correlate-hopper.cu: two counts and two pointers. */
 export const HOPPER_WORK = { kSteps: 0, items: 4, sums: 8, counter: 16, bytes: 24 } as const;
 
-const headersFor = (...names: string[]): Record<string, string> => ({
-  ...commonHeaders('integers.cuh'),
-  ...Object.fromEntries(names.map((name) => [name, readSource(import.meta.url, name)])),
-});
+const source = (name: string, ...headers: readonly string[]) =>
+  kernelSource(import.meta.url, name, ...headers);
 const triangle = (inputs: number, tile: number): number => {
   const blocks = Math.ceil(inputs / tile);
   return (blocks * (blocks + 1)) / 2;
@@ -162,14 +157,9 @@ function planHopper(inputs: number, defines: Record<string, number>, name: Hoppe
   const pairs = Math.ceil(Math.ceil(inputs / TILE) / 2);
   return {
     request: {
-      name: 'correlate-hopper.cu',
-      source: readSource(import.meta.url, 'correlate-hopper.cu'),
-      headers: {
-        ...commonHeaders('integers.cuh', 'hopper.cuh', 'wgmma.cuh'),
-        ...headersFor('products.cuh', 'shape.cuh'),
-      },
+      ...source('correlate-hopper.cu', 'hopper.cuh', 'wgmma.cuh', 'products.cuh', 'shape.cuh'),
       defines: { ...defines, ...variant },
-      entries: { correlateHopper: [tensorMap, tensorMap, structure('Work', HOPPER_WORK)] },
+      entries: { correlateHopper: [mapArgument, mapArgument, structure('Work', HOPPER_WORK)] },
     },
     entry: 'correlateHopper',
     threads: WARPGROUPS * 128 + (WARPGROUPS > 1 ? 128 : 32),
@@ -191,9 +181,7 @@ function planTensor(inputs: number, defines: Record<string, number>): XEngineLau
   const stepBytes = 64;
   return {
     request: {
-      name: 'correlate-tensor.cu',
-      source: readSource(import.meta.url, 'correlate-tensor.cu'),
-      headers: headersFor('products.cuh', 'shape.cuh'),
+      ...source('correlate-tensor.cu', 'products.cuh', 'shape.cuh'),
       defines: { ...defines, TILE: tile, STAGES: stages },
       entries: { correlateTensor: pointerArguments },
     },
@@ -209,9 +197,7 @@ function planTensor(inputs: number, defines: Record<string, number>): XEngineLau
 function planDp4a(inputs: number, defines: Record<string, number>): XEngineLaunch {
   return {
     request: {
-      name: 'correlate-dp4a.cu',
-      source: readSource(import.meta.url, 'correlate-dp4a.cu'),
-      headers: headersFor('products.cuh', 'shape.cuh'),
+      ...source('correlate-dp4a.cu', 'products.cuh', 'shape.cuh'),
       defines,
       entries: { correlateDp4a: pointerArguments },
     },
@@ -242,9 +228,7 @@ export function planFloatEngine(plan: Pick<CorrelatePlan, 'inputs' | 'polarisati
   return {
     itemsPerChannel: triangle(plan.inputs, 64),
     request: {
-      name: 'correlate-float.cu',
-      source: readSource(import.meta.url, 'correlate-float.cu'),
-      headers: headersFor('shape.cuh'),
+      ...source('correlate-float.cu', 'shape.cuh'),
       defines: { INPUTS: plan.inputs, POLARISATIONS: plan.polarisations },
       entries: { correlateFloat: ['pointer', 'i64', 'i32', 'i32', 'pointer'] },
     },
@@ -253,9 +237,7 @@ export function planFloatEngine(plan: Pick<CorrelatePlan, 'inputs' | 'polarisati
 
 export function planTotals(plan: Pick<CorrelatePlan, 'inputs' | 'polarisations'>) {
   return {
-    name: 'correlate-total.cu',
-    source: readSource(import.meta.url, 'correlate-total.cu'),
-    headers: headersFor('shape.cuh'),
+    ...source('correlate-total.cu', 'shape.cuh'),
     defines: { INPUTS: plan.inputs, POLARISATIONS: plan.polarisations },
     entries: {
       addToTotals: ['pointer', 'pointer', 'i64', 'i32'],

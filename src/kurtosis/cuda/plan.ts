@@ -1,6 +1,6 @@
 /** The kernels of the flagger on a card, the numbers they are compiled with, and their memory. Pure. */
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
-import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { kernelSource } from '../../backend/cuda/sources.js';
 import type { PowerCells } from '../../backend/cuda/power-cells.js';
 import { cutEvenly, SUMMED_AT_ONCE } from '../../core/windows.js';
 import type { KurtosisPlan } from '../plan.js';
@@ -13,9 +13,7 @@ const entries = {
 
 export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
   ({
-    name: 'kurtosis.cu',
-    source: readSource(import.meta.url, 'kurtosis.cu'),
-    headers: commonHeaders('integers.cuh', 'powers.cuh'),
+    ...kernelSource(import.meta.url, 'kurtosis.cu', 'powers.cuh'),
     defines: { FLOATS: type === 'cf32' ? 1 : 0 },
     entries,
     tables: {

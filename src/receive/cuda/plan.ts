@@ -1,6 +1,6 @@
 /** The corner turn on a GPU, before any data: which streams it supports, and the constants compiled into it. Pure. */
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
-import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { kernelSource } from '../../backend/cuda/sources.js';
 import { fragmentRange } from '../../core/presence/presence.js';
 import { powerOfTwoFrom } from '../../core/round-up.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
@@ -36,9 +36,7 @@ export function planTurn({ stream, slotsPerBlock }: RingPlan) {
   const { cell, cellBytes, inputs, samplesPerSlot } = stream;
   const steps = stepsOf(cell);
   return {
-    name: 'turn.cu',
-    source: readSource(import.meta.url, 'turn.cu'),
-    headers: commonHeaders('integers.cuh'),
+    ...kernelSource(import.meta.url, 'turn.cu'),
     defines: {
       SLOTS: slotsPerBlock,
       CELL_BYTES: cellBytes,

@@ -1,6 +1,6 @@
 /** The kernel that rotates spectra on a card. Pure. */
 import type { KernelRequest, LaunchShape } from '../../../backend/cuda/kernels.js';
-import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
+import { kernelSource } from '../../../backend/cuda/sources.js';
 import type { TurningPlan } from '../plan.js';
 
 const entries = {
@@ -12,9 +12,7 @@ const entries = {
 
 export const planTurnKernel = ({ type }: Pick<TurningPlan, 'type'>) =>
   ({
-    name: 'turn.cu',
-    source: readSource(import.meta.url, 'turn.cu'),
-    headers: commonHeaders('integers.cuh'),
+    ...kernelSource(import.meta.url, 'turn.cu'),
     defines: { FLOATS: type === 'cf32' ? 1 : 0 },
     entries,
   }) satisfies KernelRequest;
