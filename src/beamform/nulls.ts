@@ -2,7 +2,7 @@
  * Weights with nulls: a beam minus its projection onto beams towards the nulls. Of all weights whose response towards
  * every null is 0 they are the nearest to those without nulls. As floats: 8 bits leave a response of about -50 dB.
  */
-import { steeringPhases, type InverseGains, type SteeringOptions } from './weights.js';
+import { steeringVectors, type InverseGains, type SteeringOptions } from './weights.js';
 
 export interface NullOptions extends Omit<SteeringOptions, 'weights'> {
   /** [a], tapers of stations; the inverse gains include them. */
@@ -123,22 +123,6 @@ export function taperEfficiency(factors: Float64Array, used: Uint8Array, polaris
       if (many > 0) least = Math.min(least, sum ** 2 / (many * squares));
     }
   return least;
-}
-
-/** e^(−2πi f d) : [n], complex, of one channel after the other, in the same memory; delaysS : [n]. */
-function* steeringVectors(frequenciesHz: Float64Array, delaysS: Float64Array): Generator<Float64Array> {
-  const { every, anchors, steps } = steeringPhases(frequenciesHz, delaysS);
-  const now = new Float64Array(2 * delaysS.length);
-  for (let c = 0; c < frequenciesHz.length; c++) {
-    if (c % every === 0) now.set(anchors.subarray((c / every) * now.length, (c / every + 1) * now.length));
-    else
-      for (let n = 0; n < now.length; n += 2) {
-        const re = now[n] * steps[n] - now[n + 1] * steps[n + 1];
-        now[n + 1] = now[n + 1] * steps[n] + now[n] * steps[n + 1];
-        now[n] = re;
-      }
-    yield now;
-  }
 }
 
 export interface Towards {

@@ -78,6 +78,25 @@ export function steeringPhases(frequenciesHz: Float64Array, delaysS: Float64Arra
   return { every, anchors, steps };
 }
 
+/** e^(−2πi f d) : [n], complex, of one channel after the other, in the same memory; delaysS : [n]. */
+export function* steeringVectors(
+  frequenciesHz: Float64Array,
+  delaysS: Float64Array,
+): Generator<Float64Array> {
+  const { every, anchors, steps } = steeringPhases(frequenciesHz, delaysS);
+  const now = new Float64Array(2 * delaysS.length);
+  for (let c = 0; c < frequenciesHz.length; c++) {
+    if (c % every === 0) now.set(anchors.subarray((c / every) * now.length, (c / every + 1) * now.length));
+    else
+      for (let n = 0; n < now.length; n += 2) {
+        const re = now[n] * steps[n] - now[n + 1] * steps[n + 1];
+        now[n + 1] = now[n + 1] * steps[n] + now[n] * steps[n + 1];
+        now[n] = re;
+      }
+    yield now;
+  }
+}
+
 /** For a weight of modulus 1: 8-bit weights have one scale, from the largest gain and not from a moment's phases. */
 export const weightScale = (type: WeightType, { largest }: InverseGains): number =>
   type === 'cf32' ? 1 : largest > 0 ? LARGEST / largest : 0;
@@ -99,17 +118,12 @@ export function steeredWeights(
     type === 'ci8'
       ? new Int8Array(2 * channels * beams * inputs)
       : new Float32Array(2 * channels * beams * inputs);
-  const { every, anchors, steps } = steeringPhases(frequenciesHz, delaysS);
-  for (let b = 0; b < beams; b++)
-    for (let s = 0; s < stations; s++) {
-      const n = b * stations + s;
-      const [stepCos, stepSin] = [steps[2 * n], steps[2 * n + 1]];
-      let [cos, sin] = [1, 0];
-      for (let c = 0; c < channels; c++) {
-        if (c % every === 0) {
-          const at = 2 * ((c / every) * beams * stations + n);
-          [cos, sin] = [anchors[at], anchors[at + 1]];
-        }
+  let c = 0;
+  for (const vectors of steeringVectors(frequenciesHz, delaysS)) {
+    for (let b = 0; b < beams; b++)
+      for (let s = 0; s < stations; s++) {
+        const n = 2 * (b * stations + s);
+        const [cos, sin] = [vectors[n], vectors[n + 1]];
         for (let p = 0; p < polarisations; p++) {
           const a = s * polarisations + p;
           const g = 2 * (c * inputs + a);
@@ -117,11 +131,9 @@ export function steeredWeights(
           made[to] = rounded(type, scale * (inverse[g] * cos - inverse[g + 1] * sin));
           made[to + 1] = rounded(type, scale * (inverse[g] * sin + inverse[g + 1] * cos));
         }
-        const next = cos * stepCos - sin * stepSin;
-        sin = cos * stepSin + sin * stepCos;
-        cos = next;
       }
-    }
+    c++;
+  }
   return { weights: made, scales: new Float64Array(beams).fill(scale) };
 }
 
