@@ -14,13 +14,7 @@ export interface TurningOptions {
 }
 
 /** The same, checked. */
-export interface TurningPlan {
-  readonly type: SpectraType;
-  readonly channels: number;
-  readonly inputs: number;
-  readonly spectrumRateHz: number;
-  readonly frequenciesHz: Float64Array;
-}
+export type TurningPlan = TurningOptions;
 
 /** Checks the spectra to be rotated; independent of the machine. */
 export function planTurning(options: TurningOptions): TurningPlan {
