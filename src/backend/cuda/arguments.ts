@@ -27,8 +27,8 @@ export const structure = (type: string, layout: StructureLayout) =>
 /** Sets fields of a structure in a kernel's arguments: integers of four bytes, integers and addresses of eight. */
 export function fieldsOf<Layout extends StructureLayout>(view: DataView, layout: Layout) {
   const offsets = Object.values<number>(layout).sort((x, y) => x - y);
-  return (values: { readonly [Name in keyof Layout]?: number | bigint }): void => {
-    for (const [name, value] of Object.entries<number | bigint>({ ...values })) {
+  return (values: Readonly<Partial<Record<keyof Layout, number | bigint>>>): void => {
+    for (const [name, value] of Object.entries(values as Readonly<Record<string, number | bigint>>)) {
       if (!(name in layout)) throw new Error(`the structure has no field ${name}`);
       const at = layout[name];
       const end = offsets.find((one) => one > at) ?? at;
