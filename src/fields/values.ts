@@ -8,16 +8,15 @@ export const real = withForm(z.number(), { words: 'a number' });
 export const flagged = withForm(z.boolean(), { words: 'true or false' });
 export const oneOrTwo = z.union([z.literal(1), z.literal(2)]);
 
-const text = (words: string) =>
+/** A name, or other words that the plan checks. */
+export const words = (what: string) =>
   withForm(
     z.string().refine((value) => value.trim() !== '', 'is empty'),
-    { words },
+    { words: what },
   );
 
-/** A name, or other words that the plan checks. */
-export const words = (what: string) => text(what);
 /** An input file. */
-export const inputPath = text('the path of a file');
+export const inputPath = words('the path of a file');
 /** An output file: not a folder. */
 export const outputPath = withForm(
   z
@@ -29,7 +28,7 @@ export const outputPath = withForm(
 /** Path of a product; null if it is shown or returned instead of written. */
 export const productPath = outputPath.nullable();
 
-export const place = text('a source, "RA Dec", Sun or zenith');
+export const place = words('a source, "RA Dec", Sun or zenith');
 
 const isInstant = (value: string): boolean => {
   try {
@@ -79,8 +78,8 @@ const writtenWord = (what: string, pattern?: RegExp) =>
 const channelWord = writtenWord(CHANNELS_WORDS, new RegExp(CHANNELS));
 
 /** A list of words; numbers are words too, since YAML reads 12 as one. A single word is a list of one. */
-const listOf = <Word extends z.ZodType<string, string | number>>(word: Word, words: string) =>
-  withForm(z.union([z.array(word), word.transform((one) => [one])]), { words });
+const listOf = <Word extends z.ZodType<string, string | number>>(word: Word, what: string) =>
+  withForm(z.union([z.array(word), word.transform((one) => [one])]), { words: what });
 
 /** Channels by number from 0, or by frequency. */
 export const channelList = listOf(channelWord, 'a list of channels, like [30, 10-20, 151MHz..152MHz]');
@@ -107,9 +106,7 @@ export const discList = listOf(
 );
 /** Names of antennas, or of other things. */
 export const nameList = listOf(writtenWord('a name'), 'a list of names');
-export const timeList = withForm(z.union([z.array(timeSpan), timeSpan.transform((one) => [one])]), {
-  words: 'a list of time ranges, FROM..TO in UTC',
-});
+export const timeList = listOf(timeSpan, 'a list of time ranges, FROM..TO in UTC');
 /** Paths of one or several files that are read as one. */
 export const pathList = withForm(z.union([inputPath, z.array(inputPath).min(1)]), {
   words: 'the path of a file, or a list of them',

@@ -8,8 +8,8 @@ import { refuseUnplaced } from '../telescope/unplaced.js';
 import { CHIP_RATE_HZ, L1_HZ } from './codes.js';
 import { prepareDespreader } from './correlate.js';
 import { solvePositions, type SolvedPositions } from './positions.js';
-import { refine, type Held } from './refine.js';
-import { addToBins, bandOf, numberedBlocks } from './samples.js';
+import { refine } from './refine.js';
+import { addToBins, bandOf, numberedBlocks, type Numbered } from './samples.js';
 import { BINS, BIN_RATE_HZ, searchCodes, type Acquired, type Search } from './search.js';
 import { solveInputs, type Cosines, type SolvedInputs } from './solve.js';
 import { waveOf, type Wave } from './waves.js';
@@ -73,7 +73,7 @@ export async function calibrateByGnss(
 
   const inputs = spread(source.inputs, SEARCH_INPUTS);
   const bins = inputs.map(() => new Float64Array(2 * BINS * milliseconds));
-  const held: Held[] = [];
+  const held: Numbered[] = [];
   for await (const { block, first } of numberedBlocks(source, BLOCK_SAMPLES, searchSamples)) {
     addToBins(block, first, source, inputs, bins);
     // A reader's block is valid only until the next one.
@@ -83,8 +83,7 @@ export async function calibrateByGnss(
     step(0.6 * fraction, 'search');
   });
   if (search.found.length === 0) refuseNone(path, search);
-  const fine = spread(source.inputs, SEARCH_INPUTS);
-  const replicas = search.found.map((one) => refine(one, source, fine, held, searchSamples));
+  const replicas = search.found.map((one) => refine(one, source, inputs, held, searchSamples));
 
   const all = Array.from({ length: source.inputs }, (_, a) => a);
   const despreader = prepareDespreader(replicas, source, all, usedSamples);

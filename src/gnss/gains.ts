@@ -9,18 +9,14 @@ import { L1_HZ } from './codes.js';
 
 export function gainsOf(
   made: GnssCalibration,
-  {
-    recording,
-    telescope,
-    time,
-    history,
-  }: {
+  of: {
     readonly recording: { readonly polarisations: 1 | 2; readonly inputs: number };
     readonly telescope: Telescope;
     readonly time: Instant;
     readonly history: readonly string[];
   },
 ): GainsFile {
+  const { recording, telescope } = of;
   const { gains, solved, reference } = made.solved;
   return {
     telescope: telescope.name,
@@ -30,7 +26,7 @@ export function gainsOf(
     referenceStation: Math.floor(reference / recording.polarisations),
     dataUnits: 'uncalibrated',
     fluxScale: 'relative',
-    time,
+    time: of.time,
     gains: gainsCA(gains, 1, recording.inputs),
     solved,
     solutions: Array.from({ length: recording.polarisations }, (_, polarisation) => ({
@@ -41,7 +37,7 @@ export function gainsOf(
       residual: made.solved.rmsRad,
     })),
     sources: made.waves.map(({ prn }) => `GPS PRN ${prn}`),
-    history,
+    history: of.history,
   };
 }
 

@@ -7,5 +7,4 @@ export { bandOf } from './samples.js';
 export { DOPPLER_STEP_HZ } from './search.js';
 export type { Cosines } from './solve.js';
 export { gainsOf, gnssFacts } from './gains.js';
-export { imageOf, imagePixel } from './images.js';
-export { satellitePicture } from './picture.js';
+export { imageOf, imagePixel, satellitePicture } from './images.js';

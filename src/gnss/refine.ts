@@ -1,14 +1,8 @@
 /** Refines a bin of the search to a sample and to a few hertz. */
-import type { VoltageBlock } from '../core/blocks.js';
 import { CHIP_RATE_HZ, CODE_S } from './codes.js';
 import { meanPower, prepareDespreader, type Periods } from './correlate.js';
-import type { Described, Replica } from './samples.js';
+import type { Described, Numbered, Replica } from './samples.js';
 import { BIN_RATE_HZ, type Acquired } from './search.js';
-
-export interface Held {
-  readonly block: VoltageBlock;
-  readonly first: number;
-}
 
 /** Trial offsets in chips; the correlation's triangle is two chips wide. */
 const OFFSETS = Array.from({ length: 17 }, (_, k) => (k - 8) / 8);
@@ -18,7 +12,7 @@ export function refine(
   acquired: Acquired,
   source: Described,
   inputs: readonly number[],
-  held: readonly Held[],
+  held: readonly Numbered[],
   totalSamples: number,
 ): Replica {
   const coarse = (acquired.bin * source.sampleRateHz) / BIN_RATE_HZ;

@@ -89,12 +89,18 @@ export function replicaInto(
   }
 }
 
-/** Blocks with the number of their first sample, up to `end`. */
+/** A block, and the number of its first sample. */
+export interface Numbered {
+  readonly block: VoltageBlock;
+  readonly first: number;
+}
+
+/** Blocks up to `end`. */
 export async function* numberedBlocks(
   source: VoltageSource,
   blockSamples: number,
   end: number,
-): AsyncGenerator<{ readonly block: VoltageBlock; readonly first: number }> {
+): AsyncGenerator<Numbered> {
   for await (const block of source.blocks(blockSamples, { first: 0, end })) {
     const first = Math.round(secondsBetween(source.start, block.start) * source.sampleRateHz);
     if (first >= end) return;

@@ -171,12 +171,11 @@ export function solveInputs(
       `the directions found fit into no sky (${farthest.toFixed(2)} from the zenith, 1 is the horizon)`,
       'the positions are wrong, or on a grid that leaves several skies open: give directions, or orbits',
     );
-  const scale = middle;
   const gains = new Float64Array(2 * inputs).fill(NaN);
   for (const a of used) {
     const turn = inputRad[a] - inputRad[reference];
-    gains[2 * a] = (amplitudes[a] / scale) * Math.cos(turn);
-    gains[2 * a + 1] = (amplitudes[a] / scale) * Math.sin(turn);
+    gains[2 * a] = (amplitudes[a] / middle) * Math.cos(turn);
+    gains[2 * a + 1] = (amplitudes[a] / middle) * Math.sin(turn);
   }
   const rmsOver = (values: readonly number[]): number =>
     Math.sqrt(values.reduce((sum, one) => sum + one * one, 0) / Math.max(1, values.length));

@@ -33,7 +33,7 @@ export function waveOf({ replica, values, counts }: Periods, inputs: number): Wa
         matrix[at + 1] += values[a + 1] * values[b] - values[a] * values[b + 1];
       }
   });
-  for (let k = 0; k < matrix.length; k++) matrix[k] /= (periods * most * most) / 1;
+  for (let k = 0; k < matrix.length; k++) matrix[k] /= periods * most * most;
   const { value, vector } = strongest(matrix, inputs);
   let trace = 0;
   for (let i = 0; i < inputs; i++) trace += matrix[2 * (i * inputs + i)];
