@@ -41,7 +41,7 @@ const FRAME_SAMPLES = 16_384;
 
 export async function serveKraken(settings: ServeKrakenSettings): Promise<ServedKraken> {
   const { source, version, address, port, speed, lose, corrupt, stop, limitS } = settings;
-  const frames = krakenFrames(source, version);
+  const frameOf = krakenFrames(source, version);
   const counts = { frames: 0, skippedFrames: 0, damagedFrames: 0, leftOverSamples: 0, index: 0 };
   const frameS = FRAME_SAMPLES / source.sampleRateHz;
   const random = randomStream(settings.seed, 'kraken');
@@ -83,7 +83,7 @@ export async function serveKraken(settings: ServeKrakenSettings): Promise<Served
           continue;
         }
         const start = addSeconds(settings.start ?? source.start, index * frameS);
-        const bytes = frames.frame(block, index, start);
+        const bytes = frameOf(block, index, start);
         if (isDamaged) bytes[0] ^= 0xff;
         const client = await clients.ready();
         if (!client) break;

@@ -73,42 +73,51 @@ export async function connectTcp(host: string, port: number): Promise<Socket | u
   return undefined;
 }
 
-/** Never ends by itself: it retries every second to reach a server that is absent. */
-export function tcpStream(host: string, port: number): ByteStream {
-  const name = `tcp://${host}:${port}`;
+/** Never ends by itself: it connects again, and retries every second to reach a sender that is absent. */
+export function reconnecting(
+  name: string,
+  connectOnce: (quietMs: number) => Promise<ByteStream | undefined>,
+): ByteStream {
   let inner: ByteStream | undefined;
-  let isFirst = true;
   const state = { isClosed: false };
-  const open = async (): Promise<ByteStream | undefined> => {
-    const socket = await connectTcp(host, port);
-    return socket && streamOf(name, socket);
-  };
   return {
     name,
     next: async (quietMs) => {
       if (state.isClosed) return 'ended';
+      inner ??= await connectOnce(quietMs);
       if (!inner) {
-        inner = await open();
-        isFirst = true;
-        if (!inner) {
-          await new Promise((resolve) => setTimeout(resolve, Math.min(quietMs, RECONNECT_MS)));
-          return 'quiet';
-        }
-      }
-      const came = await inner.next(quietMs);
-      if (came === 'ended') {
-        await inner.close();
-        inner = undefined;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(quietMs, RECONNECT_MS)));
         return 'quiet';
       }
-      if (came === 'quiet' || !isFirst) return came;
-      isFirst = false;
-      const greets = Buffer.from(came.subarray(0, RTL_GREETING.length)).toString('latin1') === RTL_GREETING;
-      return greets ? came.subarray(RTL_GREETING_BYTES) : came;
+      const came = await inner.next(quietMs);
+      if (came !== 'ended') return came;
+      await inner.close();
+      inner = undefined;
+      return 'quiet';
     },
     close: async () => {
       state.isClosed = true;
       await inner?.close();
     },
   };
+}
+
+export function tcpStream(host: string, port: number): ByteStream {
+  const name = `tcp://${host}:${port}`;
+  return reconnecting(name, async () => {
+    const socket = await connectTcp(host, port);
+    if (!socket) return undefined;
+    const stream = streamOf(name, socket);
+    let isFirst = true;
+    return {
+      ...stream,
+      next: async (quietMs) => {
+        const came = await stream.next(quietMs);
+        if (typeof came === 'string' || !isFirst) return came;
+        isFirst = false;
+        const greets = Buffer.from(came.subarray(0, RTL_GREETING.length)).toString('latin1') === RTL_GREETING;
+        return greets ? came.subarray(RTL_GREETING_BYTES) : came;
+      },
+    };
+  });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { StreamPace, type PaceEvent } from './pace.js';
+import { StreamPace, type PaceEvent } from './stream.js';
 
 /** Blocks of a tenth of a second; the rates of each second. */
 function eventsAt(rates: readonly number[], jitterMs = 0): readonly (readonly [second: number, PaceEvent])[] {

@@ -3,8 +3,9 @@
  * Rate and frequency are set from the observation; the gain stays as the server set it.
  */
 import { refuse } from '../../core/errors.js';
+import type { VoltageSource } from '../../core/sources.js';
 import { ByteFeed } from '../io/byte-feed.js';
-import { connectTcp, RECONNECT_MS, streamOf, type ByteStream } from '../io/byte-stream.js';
+import { connectTcp, RECONNECT_MS, reconnecting, streamOf, type ByteStream } from '../io/byte-stream.js';
 
 const GREETING_BYTES = 12;
 const [SET_FREQUENCY, SET_RATE] = [1, 2];
@@ -18,14 +19,12 @@ export function command(code: number, value: number): Uint8Array {
   return bytes;
 }
 
-export interface RtlSettings {
-  readonly sampleRateHz: number;
-  readonly centreFrequencyHz: number;
-}
-
-/** Bytes of (I, Q), unsigned. Never ends by itself: it retries an absent server every second, then sets it again. */
-export function rtlTcpStream(host: string, port: number, settings: RtlSettings): ByteStream {
-  const { sampleRateHz, centreFrequencyHz } = settings;
+/** Bytes of (I, Q), unsigned. A server that was absent is set again. */
+export function rtlTcpStream(
+  host: string,
+  port: number,
+  { sampleRateHz, centreFrequencyHz }: Pick<VoltageSource, 'sampleRateHz' | 'centreFrequencyHz'>,
+): ByteStream {
   const name = `rtl_tcp:${host}:${port}`;
   for (const [what, value] of [
     ['rate', sampleRateHz],
@@ -39,9 +38,7 @@ export function rtlTcpStream(host: string, port: number, settings: RtlSettings):
       `an RTL2832U cannot sample at ${sampleRateHz} Hz`,
       'give a rate from 225001 to 300000 Hz, or from 900001 to 3200000 Hz',
     );
-  let inner: ByteStream | undefined;
-  const state = { isClosed: false };
-  const open = async (): Promise<ByteStream | undefined> => {
+  return reconnecting(name, async () => {
     const socket = await connectTcp(host, port);
     if (!socket) return undefined;
     const stream = streamOf(name, socket);
@@ -56,27 +53,7 @@ export function rtlTcpStream(host: string, port: number, settings: RtlSettings):
     socket.write(command(SET_RATE, sampleRateHz));
     socket.write(command(SET_FREQUENCY, centreFrequencyHz));
     return { name, next: (quietMs) => nextOf(feed, quietMs), close: () => stream.close() };
-  };
-  return {
-    name,
-    next: async (quietMs) => {
-      if (state.isClosed) return 'ended';
-      inner ??= await open();
-      if (!inner) {
-        await new Promise((resolve) => setTimeout(resolve, Math.min(quietMs, RECONNECT_MS)));
-        return 'quiet';
-      }
-      const came = await inner.next(quietMs);
-      if (came !== 'ended') return came;
-      await inner.close();
-      inner = undefined;
-      return 'quiet';
-    },
-    close: async () => {
-      state.isClosed = true;
-      await inner?.close();
-    },
-  };
+  });
 }
 
 /** The first bytes after the greeting. */

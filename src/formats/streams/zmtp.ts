@@ -3,9 +3,18 @@
  * encryption (mechanism NULL). The messages are concatenated. A slow subscriber loses whole messages, which cannot be
  * detected.
  */
+import type { Socket } from 'node:net';
+import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { ByteFeed } from '../io/byte-feed.js';
-import { connectTcp, RECONNECT_MS, streamOf, type ByteStream, type Came } from '../io/byte-stream.js';
+import {
+  connectTcp,
+  RECONNECT_MS,
+  reconnecting,
+  streamOf,
+  type ByteStream,
+  type Came,
+} from '../io/byte-stream.js';
 
 const MECHANISM = 'NULL';
 const GREETING_BYTES = 64;
@@ -69,37 +78,54 @@ export function socketTypeOf(ready: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Never ends by itself: it retries an absent sender every second. */
 export function zmqStream(host: string, port: number): ByteStream {
   const name = `zmq:${host}:${port}`;
-  let feed: ByteFeed | undefined;
-  const state = { isClosed: false };
+  return reconnecting(name, (quietMs) =>
+    preparing(async (closers) => {
+      const socket = await connectTcp(host, port);
+      if (!socket) return undefined;
+      const stream = closers.keep(streamOf(name, socket));
+      socket.write(greeting());
+      const joined = await joinedSocket(name, new ByteFeed(stream, quietMs), socket, quietMs);
+      if (!joined) await stream.close();
+      // The rest of a truncated message is lost; the next connection begins a new one.
+      return joined && { name, next: joined, close: () => stream.close() };
+    }),
+  );
+}
+
+/** Introduces us as the counterpart of the peer; then reads its messages. Undefined if it does not answer. */
+async function joinedSocket(
+  name: string,
+  feed: ByteFeed,
+  socket: Socket,
+  quietMs: number,
+): Promise<ByteStream['next'] | undefined> {
   /** The current frame: its remaining bytes, and whether it is a command. */
   let left = 0;
   let isCommand = false;
-  /** Whether the next bytes begin the first message of a connection. */
+  /** Whether the next bytes begin the first message of the connection. */
   let isFirst = true;
 
-  const take = async (length: number, quietMs: number): Promise<Uint8Array | 'quiet' | 'ended'> => {
-    if (!feed) return 'ended';
+  const take = async (length: number, mostMs: number): Promise<Came> => {
     const bytes = new Uint8Array(length);
-    const { filled, then } = await feed.fill(bytes, 0, quietMs);
+    const { filled, then } = await feed.fill(bytes, 0, mostMs);
     if (filled === length) return bytes;
     feed.putBack(bytes.subarray(0, filled));
     return then === 'quiet' ? 'quiet' : 'ended';
   };
   /** A frame's header; the samples are read later, in pieces. */
-  const head = async (quietMs: number): Promise<'there' | 'quiet' | 'ended'> => {
-    const first = await take(2, quietMs);
+  const head = async (mostMs: number): Promise<'there' | 'quiet' | 'ended'> => {
+    const first = await take(2, mostMs);
     if (typeof first === 'string') return first;
     const isLong = (first[0] & LONG) !== 0;
     if (first[0] > (MORE | LONG | COMMAND))
       refuse(name, 'sends what is no frame of ZMTP 3', 'check the port: is it a ZMQ PUB or PUSH sink?');
     if (!isLong) left = first[1];
     else {
-      const rest = await take(7, quietMs);
+      const rest = await take(7, mostMs);
       if (typeof rest === 'string') {
-        feed?.putBack(first);
+        feed.putBack(first);
         return rest;
       }
       const length = Number(Buffer.concat([first.subarray(1), rest]).readBigUInt64BE());
@@ -109,48 +135,35 @@ export function zmqStream(host: string, port: number): ByteStream {
     isCommand = (first[0] & COMMAND) !== 0;
     return 'there';
   };
-  const open = async (quietMs: number): Promise<boolean> => {
-    const socket = await connectTcp(host, port);
-    if (!socket) return false;
-    feed = new ByteFeed(streamOf(name, socket), quietMs);
-    socket.write(greeting());
-    const theirs = await take(GREETING_BYTES, Math.max(quietMs, RECONNECT_MS));
-    if (typeof theirs === 'string') return false;
-    const mechanism = Buffer.from(theirs.subarray(12, 32)).toString().replace(/\0.*$/s, '');
-    if (theirs[0] !== 0xff || theirs[9] !== 0x7f || theirs[10] < 3)
-      refuse(name, 'does not greet as ZeroMQ 4 does', 'check the port: is it a ZMQ PUB or PUSH sink?');
-    if (mechanism !== MECHANISM)
-      refuse(name, `asks for the mechanism ${mechanism}`, 'serve it without encryption or password');
-    // SUB connects to a publisher, PULL to a pusher; the peer gets our type before it sends samples.
-    let their: string | undefined;
-    while (their === undefined) {
-      if ((await head(RECONNECT_MS)) !== 'there') return false;
-      const body = await take(left, RECONNECT_MS);
-      left = 0;
-      if (typeof body === 'string') return false;
-      if (isCommand) their = socketTypeOf(body) ?? refuse(name, 'refused the connection', 'check its socket');
-    }
-    const ours = { PUB: 'SUB', XPUB: 'SUB', PUSH: 'PULL' }[their];
-    if (ours === undefined) refuse(name, `is a ${their} socket`, 'serve samples by a PUB or a PUSH sink');
-    socket.write(readyOf(ours));
-    // Subscribes to everything: the empty prefix.
-    if (ours === 'SUB') socket.write(frameOf(Uint8Array.of(1)));
-    return true;
-  };
-  const leave = async (): Promise<void> => {
-    await feed?.stream.close();
-    feed = undefined;
+  const theirs = await take(GREETING_BYTES, Math.max(quietMs, RECONNECT_MS));
+  if (typeof theirs === 'string') return undefined;
+  const mechanism = Buffer.from(theirs.subarray(12, 32)).toString().replace(/\0.*$/s, '');
+  if (theirs[0] !== 0xff || theirs[9] !== 0x7f || theirs[10] < 3)
+    refuse(name, 'does not greet as ZeroMQ 4 does', 'check the port: is it a ZMQ PUB or PUSH sink?');
+  if (mechanism !== MECHANISM)
+    refuse(name, `asks for the mechanism ${mechanism}`, 'serve it without encryption or password');
+  // SUB connects to a publisher, PULL to a pusher; the peer gets our type before it sends samples.
+  let their: string | undefined;
+  while (their === undefined) {
+    if ((await head(RECONNECT_MS)) !== 'there') return undefined;
+    const body = await take(left, RECONNECT_MS);
     left = 0;
-    isFirst = true;
-  };
-  const next = async (quietMs: number): Promise<Came> => {
+    if (typeof body === 'string') return undefined;
+    if (isCommand) their = socketTypeOf(body) ?? refuse(name, 'refused the connection', 'check its socket');
+  }
+  const ours = { PUB: 'SUB', XPUB: 'SUB', PUSH: 'PULL' }[their];
+  if (ours === undefined) refuse(name, `is a ${their} socket`, 'serve samples by a PUB or a PUSH sink');
+  socket.write(readyOf(ours));
+  // Subscribes to everything: the empty prefix.
+  if (ours === 'SUB') socket.write(frameOf(Uint8Array.of(1)));
+  return async (mostMs) => {
     for (;;) {
       if (left === 0) {
-        const came = await head(quietMs);
+        const came = await head(mostMs);
         if (came !== 'there') return came;
         continue;
       }
-      const bytes = await take(Math.min(left, 2 ** 18), quietMs);
+      const bytes = await take(Math.min(left, 2 ** 18), mostMs);
       if (typeof bytes === 'string') return bytes;
       left -= bytes.length;
       if (isCommand) continue;
@@ -159,25 +172,5 @@ export function zmqStream(host: string, port: number): ByteStream {
       isFirst = false;
       return bytes;
     }
-  };
-  return {
-    name,
-    next: async (quietMs) => {
-      if (state.isClosed) return 'ended';
-      if (!feed && !(await open(quietMs))) {
-        await leave();
-        await new Promise((resolve) => setTimeout(resolve, Math.min(quietMs, RECONNECT_MS)));
-        return 'quiet';
-      }
-      const came = await next(quietMs);
-      if (came !== 'ended') return came;
-      // The rest of a truncated message is lost; the next bytes begin a new message.
-      await leave();
-      return 'quiet';
-    },
-    close: async () => {
-      state.isClosed = true;
-      await feed?.stream.close();
-    },
   };
 }

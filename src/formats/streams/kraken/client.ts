@@ -109,8 +109,12 @@ export class KrakenClient {
     }
   }
 
-  private cut(bytes: number): void {
-    if (!this.isStopped()) this.onEvent({ kind: 'cut', within: bytes > 0 ? 'frame' : 'nothing' });
+  /** The same; false, and reported, if the connection ended first. `before`: bytes of the frame read already. */
+  private async isFilled(feed: ByteFeed, target: Uint8Array, before = 0): Promise<boolean> {
+    const filled = await this.whole(feed, target);
+    if (filled === target.length) return true;
+    if (!this.isStopped()) this.onEvent({ kind: 'cut', within: before + filled > 0 ? 'frame' : 'nothing' });
+    return false;
   }
 
   private buffer(bytes: number): ArrayBuffer {
@@ -124,11 +128,7 @@ export class KrakenClient {
     for (;;) {
       ask(request);
       request = v1.FRAME_REQUEST;
-      const came = await this.whole(feed, header);
-      if (came < header.length) {
-        this.cut(came);
-        return;
-      }
+      if (!(await this.isFilled(feed, header))) return;
       const read = v1.readHeader(header);
       if (!read || !isLikely(read.channels, v1.payloadBytes(read))) {
         if (isVersion2(header))
@@ -144,11 +144,7 @@ export class KrakenClient {
         );
       const bytes = v1.payloadBytes(read);
       const payload = new Uint8Array(this.buffer(bytes), 0, bytes);
-      const filled = await this.whole(feed, payload);
-      if (filled < bytes) {
-        this.cut(v1.HEADER_BYTES + filled);
-        return;
-      }
+      if (!(await this.isFilled(feed, payload, v1.HEADER_BYTES))) return;
       const { timeMs, ...facts } = read;
       const time = v1.timeOf(read);
       const voltages = new Float32Array(payload.buffer, 0, bytes / 4);
@@ -172,11 +168,7 @@ export class KrakenClient {
     let skipped = 0;
     let last: v2.Version2Words | undefined;
     for (;;) {
-      const came = await this.whole(feed, words);
-      if (came < words.length) {
-        this.cut(came);
-        return;
-      }
+      if (!(await this.isFilled(feed, words))) return;
       const read = v2.readWords(words);
       if (!read || !isLikely(read.channels, v2.restBytes(read))) {
         if (skipped === 0 && !last && new DataView(words.buffer).getUint32(0, true) === v1.SYNC_WORD)
@@ -184,11 +176,7 @@ export class KrakenClient {
         // Packets are contiguous: the next begins where this one ends, or at the next magic word.
         if (last && skipped === 0) {
           const rest = new Uint8Array(v2.restBytes(last));
-          const filled = await this.whole(feed, rest);
-          if (filled < rest.length) {
-            this.cut(words.length + filled);
-            return;
-          }
+          if (!(await this.isFilled(feed, rest, words.length))) return;
           skipped = words.length + rest.length;
         } else {
           feed.putBack(words.subarray(1));
@@ -202,11 +190,7 @@ export class KrakenClient {
       last = read;
       const bytes = v2.restBytes(read);
       const rest = new Uint8Array(this.buffer(bytes), 0, bytes);
-      const filled = await this.whole(feed, rest);
-      if (filled < bytes) {
-        this.cut(words.length + filled);
-        return;
-      }
+      if (!(await this.isFilled(feed, rest, words.length))) return;
       const first = v2.samplesFrom(read.channels);
       const voltages = new Int8Array(rest.buffer, first, bytes - first);
       let clipped = 0;

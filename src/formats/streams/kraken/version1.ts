@@ -82,17 +82,11 @@ export function readHeader(bytes: Uint8Array): Version1Header | undefined {
 export const timeOf = ({ timeMs }: Version1Header): KrakenFrame['time'] =>
   timeMs > 0 ? instant(Math.floor(timeMs / 1000), (timeMs % 1000) / 1000) : undefined;
 
-export interface WrittenHeader {
-  readonly kind: FrameKind;
-  readonly channels: number;
-  readonly samples: number;
-  readonly frequencyHz: number;
-  readonly sampleRateHz: number;
-  readonly index: number;
-  readonly timeMs: number;
-  readonly isSynchronised?: boolean;
-  readonly overdriven?: number;
-}
+export type WrittenHeader = Omit<
+  Version1Header,
+  'bits' | 'isRetuning' | 'isSynchronised' | 'overdriven' | 'changes' | 'skippedSamples'
+> &
+  Partial<Pick<Version1Header, 'isSynchronised' | 'overdriven'>>;
 
 export function writeHeader(header: WrittenHeader): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES);
@@ -131,10 +125,6 @@ export const payloadBytes = ({
   channels,
   samples,
   bits,
-}: {
-  readonly channels: number;
-  readonly samples: number;
-  readonly bits: number;
-}): number => (channels * samples * 2 * bits) / 8;
+}: Pick<Version1Header, 'channels' | 'samples' | 'bits'>): number => (channels * samples * 2 * bits) / 8;
 
 export const isFloat = ({ bits }: Version1Header): boolean => bits === FLOAT_BITS;

@@ -45,15 +45,13 @@ export const samplesFrom = (channels: number): number => CHANNEL_BYTES * channel
 export const frequencyOf = (rest: Uint8Array): number =>
   new DataView(rest.buffer, rest.byteOffset, CHANNEL_BYTES).getFloat32(0, true);
 
-export interface WrittenPacket {
-  readonly channels: number;
-  readonly samples: number;
-  readonly frequencyHz: number;
-  readonly isNoise?: boolean;
-}
-
 /** Everything before the samples. */
-export function writeWords({ channels, samples, frequencyHz, isNoise = false }: WrittenPacket): Uint8Array {
+export function writeWords({
+  channels,
+  samples,
+  frequencyHz,
+  isNoise = false,
+}: Pick<KrakenFrame, 'channels' | 'samples' | 'frequencyHz'> & { readonly isNoise?: boolean }): Uint8Array {
   const bytes = new Uint8Array(WORDS_BYTES + CHANNEL_BYTES * channels);
   const view = new DataView(bytes.buffer);
   [MAGIC, channels, samples, isNoise ? 1 : CONVERGED, isNoise ? 1 : 0, 0, 0, 0].forEach((value, n) => {

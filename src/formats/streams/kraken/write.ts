@@ -7,15 +7,14 @@ import { MOST_CHANNELS } from './frame.js';
 import { HEADER_BYTES, writeHeader } from './version1.js';
 import { writeWords } from './version2.js';
 
-export interface KrakenFrames {
-  /** A frame is a copy. */
-  frame(block: VoltageBlock, index: number, start: Instant): Uint8Array;
-}
-
 /** Full scale of integers, which is 1 in version 1. */
 const fullScales = { ci8: 128, ci16: 32_768, cf32: 1 } as const;
 
-export function krakenFrames(source: VoltageSource, version: 1 | 2): KrakenFrames {
+/** Makes a frame of a block: a copy. */
+export function krakenFrames(
+  source: VoltageSource,
+  version: 1 | 2,
+): (block: VoltageBlock, index: number, start: Instant) => Uint8Array {
   const { type, inputs, sampleRateHz, centreFrequencyHz: frequencyHz } = source;
   if (inputs > MOST_CHANNELS)
     refuse(
@@ -32,22 +31,20 @@ export function krakenFrames(source: VoltageSource, version: 1 | 2): KrakenFrame
   if (version === 2 && type !== 'ci8')
     refuse('kraken2', `samples of type ${type}`, 'version 2 has 8 bits: send ci8');
   const scale = fullScales[type];
-  return {
-    frame: ({ voltages, samples }, index, start) => {
-      const facts = { channels: inputs, samples, frequencyHz };
-      if (version === 2) {
-        const bytes = joined(writeWords(facts), voltages.length);
-        const first = bytes.length - voltages.length;
-        for (let n = 0; n < voltages.length; n++) bytes[first + n] = voltages[n] + 128;
-        return bytes;
-      }
-      const timeMs = Math.round(1000 * (start.unixSeconds + start.fraction));
-      const header = writeHeader({ ...facts, kind: 'data', sampleRateHz, index, timeMs });
-      const bytes = joined(header, 4 * voltages.length);
-      const values = new Float32Array(bytes.buffer, HEADER_BYTES);
-      for (let n = 0; n < voltages.length; n++) values[n] = voltages[n] / scale;
+  return ({ voltages, samples }, index, start) => {
+    const facts = { channels: inputs, samples, frequencyHz };
+    if (version === 2) {
+      const bytes = joined(writeWords(facts), voltages.length);
+      const first = bytes.length - voltages.length;
+      for (let n = 0; n < voltages.length; n++) bytes[first + n] = voltages[n] + 128;
       return bytes;
-    },
+    }
+    const timeMs = Math.round(1000 * (start.unixSeconds + start.fraction));
+    const header = writeHeader({ ...facts, kind: 'data', sampleRateHz, index, timeMs });
+    const bytes = joined(header, 4 * voltages.length);
+    const values = new Float32Array(bytes.buffer, HEADER_BYTES);
+    for (let n = 0; n < voltages.length; n++) values[n] = voltages[n] / scale;
+    return bytes;
   };
 }
 
