@@ -107,11 +107,7 @@ async function describe(given: string): Promise<{ readonly url: string; readonly
   for (const place of PLACES)
     try {
       const url = `${given}${place}`;
-      const found = await ask(`${url}/info`);
-      return {
-        url,
-        info: typeof found === 'object' && found !== null && 'info' in found ? found.info : found,
-      };
+      return { url, info: await ask(`${url}/info`) };
     } catch (error) {
       if (!(error instanceof Nothing)) throw error;
     }

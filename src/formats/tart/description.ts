@@ -5,6 +5,7 @@ import { parseInstant, type Instant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import { checkedSite } from '../../telescope/site.js';
 import type { Station, Telescope } from '../../telescope/telescope.js';
+import type { Hdf5File } from '../hdf5/read.js';
 import { firstIssue } from '../telescope-json.js';
 
 const place = { lat: z.number(), lon: z.number(), alt: z.number() };
@@ -39,7 +40,9 @@ export interface TartFacts {
 /** Tolerance for frequencies of one crystal, written in whole hertz. */
 const SAME_HZ = 1;
 
-export function factsOf(path: string, json: unknown): TartFacts {
+/** The API wraps its answer in `info`. */
+export function factsOf(path: string, given: unknown): TartFacts {
+  const json = typeof given === 'object' && given !== null && 'info' in given ? given.info : given;
   const checked = schema.safeParse(json);
   if (!checked.success)
     refuse(
@@ -137,3 +140,18 @@ export function telescopeFrom(
 /** TARTs write UTC with an offset of zero. */
 export const tartInstant = (text: string, path: string): Instant =>
   parseInstant(text.replace(/\+00:00$/, 'Z'), path);
+
+/** Of the two kinds of HDF5 files. */
+export const POSITIONS = 'antenna_positions';
+
+/** `config` is JSON. */
+export function configOf(file: Hdf5File): TartFacts {
+  const text = file.text('config');
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return refuse(file.path, 'its config is not JSON', 'it is damaged, or no file of a TART');
+  }
+  return factsOf(file.path, json);
+}

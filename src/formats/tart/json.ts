@@ -46,9 +46,6 @@ const schema = z.object({
     .min(1),
 });
 
-/** A satellite of a snapshot's catalogue. */
-export type CataloguedSatellite = z.infer<typeof satellite>;
-
 /** Keys near the beginning of the file. */
 export const isTartJson = (head: string): boolean =>
   /^\s*\{/.test(head) && /"(?:ant_pos|L0_frequency|phase_offset)"/.test(head);
@@ -63,8 +60,7 @@ async function readSnapshots(path: string) {
       'it needs info, ant_pos and data, as the API gives them',
     );
   const { info, ant_pos: places, gains: own, data } = checked.data;
-  const inner = typeof info === 'object' && info !== null && 'info' in info ? info.info : info;
-  const facts = factsOf(path, inner);
+  const facts = factsOf(path, info);
   const snapshots = data.map((one) => {
     const [vis, catalogue] = Array.isArray(one) ? [one[0], one[1]] : [one, undefined];
     return { time: tartInstant(vis.timestamp, path), values: vis.data, catalogue };

@@ -3,9 +3,8 @@ import { refuse } from '../../core/errors.js';
 import type { OpenOptions, VisibilityFile } from '../format.js';
 import type { GainsFile } from '../gains/gains.js';
 import type { Hdf5File } from '../hdf5/read.js';
-import { tartInstant, telescopeFrom } from './description.js';
+import { configOf, POSITIONS, tartInstant, telescopeFrom } from './description.js';
 import { gainsFileFrom, type TartGains } from './gains.js';
-import { configOf, POSITIONS } from './hdf5.js';
 import { snapshotsAsFile, type TartValue } from './snapshots.js';
 
 export function openTartVisibilities(file: Hdf5File, { telescope: given }: OpenOptions): VisibilityFile {
