@@ -28,9 +28,15 @@ export { KrakenStream, type KrakenAccount } from './streams/kraken/stream.js';
 export type { KrakenAddress } from './streams/kraken/client.js';
 export { krakenFrames } from './streams/kraken/write.js';
 export type { KrakenFrame } from './streams/kraken/frame.js';
-export { notingFiles } from './io/noted.js';
 export { checkSame, isRemote, remoteIdentities } from './io/remote.js';
-export { allowReading, confineReading, openInput, readText, type InputFile } from './io/input.js';
+export {
+  allowReading,
+  confineReading,
+  notingFiles,
+  openInput,
+  readText,
+  type InputFile,
+} from './io/input.js';
 export {
   checkOutput,
   errorCode,
@@ -54,4 +60,7 @@ export { gainsFileFrom } from './tart/gains.js';
 export { ALONE_S, integrationOf, type TartSnapshot } from './tart/snapshots.js';
 export { writeTartRaw, type TartRecording } from './tart/write.js';
 export { prepareSkyModels } from './models/prepare.js';
-export * from './filterbank/index.js';
+export { createFilterbank, holdsFilterbank, openFilterbank } from './filterbank/filterbank.js';
+export type { Filterbank, FilterbankWriter } from './filterbank/file.js';
+export { createVdif, samplesPerFrameOf, type VdifHeader, type VdifWriter } from './filterbank/vdif-writer.js';
+export type { FilterbankBits, FilterbankHeader } from './filterbank/header.js';

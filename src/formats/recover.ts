@@ -1,8 +1,9 @@
 /** Repairs or removes the partial files of a killed run. */
-import { access, readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { refuse } from '../core/errors.js';
-import { repairFilterbank } from './filterbank/index.js';
+import { repairFilterbank } from './filterbank/filterbank.js';
+import { isThere } from './io/outputs.js';
 import { findPartialFiles, finalNameOf, type PartialFile } from './io/partial-files.js';
 import { formats, openFile, visibilityFormatFor } from './registry.js';
 
@@ -53,12 +54,6 @@ async function partialFilesOf(path: string): Promise<PartialFile[]> {
   const all = await findPartialFiles(dirname(path), final ?? path);
   return final === undefined ? all : all.filter((one) => one.path === path || one.path === `./${path}`);
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /** Files with finished content get their final names, if no two want the same. */
 async function recoverAll(left: readonly PartialFile[], overwrite: boolean): Promise<Recovered[]> {

@@ -19,7 +19,7 @@ import { guppi } from './recordings/guppi.js';
 import { lookIntoHdf5 } from './hdf5/look.js';
 import { isHdf5 } from './hdf5/read.js';
 import { headOf, withInput } from './io/input.js';
-import { isMeasurementSet } from './io/measurement-set.js';
+import { isMeasurementSet } from './io/output.js';
 import { isRemote } from './io/remote.js';
 import { doubtsOf, refuseNoSky } from './no-sky.js';
 import { lwa } from './recordings/lwa/lwa.js';

@@ -50,12 +50,11 @@ export function unpackCell(
   target: CellTarget,
   corner: CellCorner = wholeCell(order),
 ): number {
-  checkCell(order, cell);
+  const bytes = checkedBytes(order);
+  if (cell.length !== bytes) refuse('cell', `${cell.length} bytes where its order makes ${bytes}`);
   const value = numberReader(order);
   let moved = 0;
-  eachSample(order, (index, c, t, a) => {
-    const row = (corner.firstChannel + c) * corner.inputs + corner.firstInput + a;
-    const at = (row * corner.samples + corner.firstSample + t) * order.parts;
+  eachSample(order, corner, (index, at) => {
     for (let part = 0; part < order.parts; part++) {
       const number = value(cell, index * order.parts + part);
       const lowest = order.levels === 'symmetric' && number === -(2 ** (order.bits - 1));
@@ -73,9 +72,7 @@ export function packCell(
   corner: CellCorner = wholeCell(order),
 ): Uint8Array {
   const cell = new Uint8Array(checkedBytes(order));
-  eachSample(order, (index, c, t, a) => {
-    const row = (corner.firstChannel + c) * corner.inputs + corner.firstInput + a;
-    const at = (row * corner.samples + corner.firstSample + t) * order.parts;
+  eachSample(order, corner, (index, at) => {
     for (let part = 0; part < order.parts; part++) {
       writeBits(order, cell, index * order.parts + part, codeOf(order, values[at + part]));
     }
@@ -99,22 +96,21 @@ function checkedBytes(order: CellOrder): number {
   return bytes;
 }
 
-function checkCell(order: CellOrder, cell: Uint8Array): void {
-  const bytes = checkedBytes(order);
-  if (cell.length !== bytes) refuse('cell', `${cell.length} bytes where its order makes ${bytes}`);
-}
-
-/** Samples in the cell's memory order. */
+/** Samples in the cell's memory order, each with its place in the block. */
 function eachSample(
-  { axes, sizes }: CellOrder,
-  see: (index: number, c: number, t: number, a: number) => void,
+  { axes, sizes, parts }: CellOrder,
+  corner: CellCorner,
+  see: (index: number, at: number) => void,
 ): void {
   const at: Record<CellAxis, number> = { c: 0, t: 0, a: 0 };
   const [slow, middle, fast] = axes;
   let index = 0;
   for (at[slow] = 0; at[slow] < sizes[slow]; at[slow]++) {
     for (at[middle] = 0; at[middle] < sizes[middle]; at[middle]++) {
-      for (at[fast] = 0; at[fast] < sizes[fast]; at[fast]++) see(index++, at.c, at.t, at.a);
+      for (at[fast] = 0; at[fast] < sizes[fast]; at[fast]++) {
+        const row = (corner.firstChannel + at.c) * corner.inputs + corner.firstInput + at.a;
+        see(index++, (row * corner.samples + corner.firstSample + at.t) * parts);
+      }
     }
   }
 }

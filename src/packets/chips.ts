@@ -9,7 +9,7 @@ import type { SpectraSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
 import { sendersSideBySide } from '../core/presence/presence.js';
-import { checkedPlan } from './checked-plan.js';
+import { recurring } from '../core/recurring.js';
 import {
   invalid,
   packetFormat,
@@ -19,8 +19,8 @@ import {
   type RefusedPacket,
   type StreamPlan,
 } from './packet-format.js';
-import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from './sending.js';
-import { commonNumbers, mostCommon } from './survey.js';
+import { checkedPlan, firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from './planning.js';
+import { mostCommon } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
 export interface ChipsHeader {
@@ -124,7 +124,7 @@ function plan({
 
 function guess(packets: readonly ParsedPacket<ChipsHeader>[]): Guess<ChipsOptions> {
   const channels = mostCommon(packets.map(({ header }) => header.channels)) ?? 0;
-  const firsts = commonNumbers(packets.map(({ header }) => header.firstChannel));
+  const firsts = recurring(packets.map(({ header }) => header.firstChannel));
   const subbands = (firsts[firsts.length - 1] - firsts[0]) / channels + 1;
   if (!Number.isInteger(subbands)) {
     return {
@@ -132,7 +132,7 @@ function guess(packets: readonly ParsedPacket<ChipsHeader>[]): Guess<ChipsOption
       fix: 'they are not whole packets apart: inspect one at a time',
     };
   }
-  const boards = commonNumbers(packets.map(({ header }) => header.board)).filter((board) => board > 0);
+  const boards = recurring(packets.map(({ header }) => header.board)).filter((board) => board > 0);
   return { options: { boards, channels, firstChannel: firsts[0], subbands } };
 }
 

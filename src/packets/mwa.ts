@@ -11,7 +11,7 @@ import type { VoltageSource } from '../core/sources.js';
 import { formatHz } from '../core/units.js';
 import { viewOf } from './bytes.js';
 import { sendersSideBySide } from '../core/presence/presence.js';
-import { checkedPlan } from './checked-plan.js';
+import { recurring } from '../core/recurring.js';
 import {
   invalid,
   packetFormat,
@@ -21,8 +21,8 @@ import {
   type RefusedPacket,
   type StreamPlan,
 } from './packet-format.js';
-import { upTo } from './sending.js';
-import { commonNumbers, mostCommon } from './survey.js';
+import { checkedPlan, upTo } from './planning.js';
+import { mostCommon } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
 const mwaKinds = {
@@ -60,11 +60,7 @@ const SAMPLES = 2048;
 const COARSE_HZ = 1_280_000;
 
 const kindOf = (code: number): MwaKind | undefined =>
-  code === mwaKinds.critical.code
-    ? 'critical'
-    : code === mwaKinds.oversampled.code
-      ? 'oversampled'
-      : undefined;
+  (['critical', 'oversampled'] as const).find((kind) => mwaKinds[kind].code === code);
 
 function parse(datagram: Uint8Array): ParsedPacket<MwaHeader> | RefusedPacket {
   if (datagram.length !== HEADER_BYTES + 2 * SAMPLES) {
@@ -138,7 +134,7 @@ function guess(packets: readonly ParsedPacket<MwaHeader>[]): Guess<MwaOptions> {
   const kind = mostCommon(packets.map(({ header }) => header.kind)) ?? 'critical';
   const coarseChannel = mostCommon(packets.map(({ header }) => header.coarseChannel)) ?? 0;
   return {
-    options: { kind, coarseChannel, inputs: commonNumbers(packets.map(({ header }) => header.input)) },
+    options: { kind, coarseChannel, inputs: recurring(packets.map(({ header }) => header.input)) },
   };
 }
 

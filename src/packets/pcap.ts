@@ -33,16 +33,14 @@ export interface Capture {
 /** Whether a file may be a capture, from its first bytes. */
 export const isCapture = (head: Uint8Array): boolean => isPcapng(head) || classicOrder(head) !== undefined;
 
-interface CaptureMemory {
-  /** `reused`: records and chunks are valid until the next batch is requested, and nothing is allocated. */
-  readonly memory?: 'fresh' | 'reused';
-}
-
-/** `chunks` is the file from its first byte, in pieces of any size; `name` is for error messages. */
+/**
+ * `chunks` is the file from its first byte, in pieces of any size; `name` is for error messages. With memory `reused`,
+ * records and chunks are valid until the next batch is requested, and nothing is allocated.
+ */
 export async function readCapture(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
-  { memory = 'fresh' }: CaptureMemory = {},
+  { memory = 'fresh' }: { readonly memory?: 'fresh' | 'reused' } = {},
 ): Promise<Capture> {
   const source = chunks[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();

@@ -8,8 +8,8 @@ import { numberOf, rational, rationalOf, type Rational } from '../core/clock/rat
 import { instant } from '../core/instant.js';
 import type { SpectraSource } from '../core/sources.js';
 import { sendersSideBySide } from '../core/presence/presence.js';
+import { recurring } from '../core/recurring.js';
 import { viewOf } from './bytes.js';
-import { checkedPlan } from './checked-plan.js';
 import {
   invalid,
   packetFormat,
@@ -20,8 +20,8 @@ import {
   type RefusedPacket,
   type StreamPlan,
 } from './packet-format.js';
-import { firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from './sending.js';
-import { commonNumbers, mostCommon } from './survey.js';
+import { checkedPlan, firstChannelOf, largestPart, MOST_PAYLOAD, numberedBand, upTo } from './planning.js';
+import { mostCommon } from './survey.js';
 import { tickItself } from './tick-fields.js';
 
 export interface Snap2Header {
@@ -141,8 +141,8 @@ function plan(options: Snap2Options): StreamPlan<Names> {
 function guess(packets: readonly ParsedPacket<Snap2Header>[], { rateHz }: GuessHints): Guess<Snap2Options> {
   const signalsPerPacket = mostCommon(packets.map(({ header }) => header.signals)) ?? 0;
   const channelsPerPacket = mostCommon(packets.map(({ header }) => header.channels)) ?? 0;
-  const firstSignals = commonNumbers(packets.map(({ header }) => header.firstSignal));
-  const firstChannels = commonNumbers(packets.map(({ header }) => header.firstChannel));
+  const firstSignals = recurring(packets.map(({ header }) => header.firstSignal));
+  const firstChannels = recurring(packets.map(({ header }) => header.firstChannel));
   const span = (firsts: readonly number[], each: number): number =>
     firsts[firsts.length - 1] - firsts[0] + each;
   const signals = span(firstSignals, signalsPerPacket);

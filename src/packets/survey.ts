@@ -2,17 +2,6 @@
 import { greatestCommonDivisor } from '../core/clock/rational.js';
 import { unwrapTick } from '../core/clock/tick-clock.js';
 
-/** Numbers in ascending order, without those that damage produced: seen once or twice while the others recur. */
-export function commonNumbers(numbers: Iterable<number>): number[] {
-  const seen = new Map<number, number>();
-  for (const number of numbers) seen.set(number, (seen.get(number) ?? 0) + 1);
-  const often = Math.max(0, ...seen.values());
-  return [...seen]
-    .filter(([, times]) => times * 8 >= often)
-    .map(([number]) => number)
-    .sort((x, y) => x - y);
-}
-
 /** The number in most packets. */
 export function mostCommon<Value>(values: Iterable<Value>): Value | undefined {
   const seen = new Map<Value, number>();

@@ -103,16 +103,14 @@ function parseUdp(segment: Uint8Array, from: Uint8Array, to: Uint8Array): UdpDat
   };
 }
 
-interface FrameOptions {
-  readonly source: Endpoint;
-  readonly destination: Endpoint;
-}
-
 /** Hop limit. */
 const HOPS = 4;
 
 /** An Ethernet frame with all checksums set. */
-export function buildFrame({ source, destination }: FrameOptions, payload: Uint8Array): Uint8Array {
+export function buildFrame(
+  { source, destination }: Pick<UdpDatagram, 'source' | 'destination'>,
+  payload: Uint8Array,
+): Uint8Array {
   const [from, to] = [addressBytes(source.address), addressBytes(destination.address)];
   if (from.length !== to.length) {
     refuse(

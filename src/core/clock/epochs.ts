@@ -14,5 +14,11 @@ export const unixFromMjd = (mjdDays: number): number => (mjdDays - MJD_OF_UNIX_E
 export const vdifEpochUnixSeconds = (epoch: number): number =>
   utc(2000 + Math.floor(epoch / 2), epoch % 2 === 0 ? 1 : 7, 1);
 
+/** The latest half-year that has begun, 0 before 2000. */
+export function vdifEpochAt(unixSeconds: number): number {
+  const date = new Date(unixSeconds * 1000);
+  return Math.max(0, (date.getUTCFullYear() - 2000) * 2 + (date.getUTCMonth() >= 6 ? 1 : 0));
+}
+
 /** 1980-01-06T00:00:00 UTC. */
 export const GPS_EPOCH_UNIX_SECONDS = utc(1980, 1, 6);

@@ -5,7 +5,7 @@
  */
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
-import { vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
+import { vdifEpochAt, vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { openOutput } from '../io/output.js';
 
 export interface VdifHeader {
@@ -59,7 +59,7 @@ export function samplesPerFrameOf(path: string, { channels, bits, sampleRateHz }
 export async function createVdif(path: string, header: VdifHeader): Promise<VdifWriter> {
   const { channels, threads, bits, sampleRateHz, start, station = 'BM' } = header;
   const samplesPerFrame = samplesPerFrameOf(path, header);
-  const epoch = epochOf(start);
+  const epoch = vdifEpochAt(start.unixSeconds) % 64;
   const elapsedS = secondsBetween({ unixSeconds: vdifEpochUnixSeconds(epoch), fraction: 0 }, start);
   /** Since the epoch. */
   const firstSecond = Math.floor(elapsedS + 0.5 / sampleRateHz);
@@ -135,10 +135,4 @@ export async function createVdif(path: string, header: VdifHeader): Promise<Vdif
     },
     abandon: () => file.abandon(),
   };
-}
-
-/** Half-years since 2000; the latest one that has begun. */
-function epochOf({ unixSeconds }: Instant): number {
-  const date = new Date(unixSeconds * 1000);
-  return ((date.getUTCFullYear() - 2000) * 2 + (date.getUTCMonth() >= 6 ? 1 : 0)) % 64;
 }

@@ -7,7 +7,6 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { SkyPosition } from '../../sky/frame.js';
-import { refuseUneven } from './even-channels.js';
 import {
   FITS_BLOCK_BYTES,
   headerBytes,
@@ -16,6 +15,7 @@ import {
   paddedBytes,
   readUnit,
   realCard,
+  refuseUneven,
   remarkCards,
   textCards,
 } from './fits.js';

@@ -11,9 +11,7 @@ export const readCalH5 = (path: string): Promise<GainsFile> =>
   closingAfter(async (closers) => gainsOf(closers.keep(await openHdf5(path))));
 
 const wordOf = (file: Hdf5File, name: string, otherwise?: string): string =>
-  otherwise !== undefined && !file.has(`Header/${name}`)
-    ? otherwise
-    : file.text(`Header/${name}`).replace(/\0+$/, '').trim();
+  otherwise !== undefined && !file.has(`Header/${name}`) ? otherwise : file.text(`Header/${name}`).trim();
 
 function gainsOf(file: Hdf5File): GainsFile {
   const { path } = file;

@@ -45,9 +45,6 @@ function crossHandWord(gains: GainsFile): string {
   return all.includes(0) ? 'partly' : (gains.crossHand?.how ?? 'unknown');
 }
 
-const refuseMixed = (path: string): never =>
-  refuse(path, 'some times have leakage and others none', 'solve all of them alike');
-
 /** Writes the whole file into an output, which the caller finishes or abandons. */
 export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: CalH5Facts): Promise<void> {
   const { path } = output;
@@ -77,7 +74,10 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
         for (let term = 0; term < terms; term++, at++) {
           const isLeakage = term >= polarisations;
           const from = c * stations * polarisations + s * polarisations + (term % polarisations);
-          const held = isLeakage ? (one.leakage ?? refuseMixed(path)) : one.gains;
+          const held = isLeakage
+            ? (one.leakage ??
+              refuse(path, 'some times have leakage and others none', 'solve all of them alike'))
+            : one.gains;
           const solved = one.solved[from] === 1;
           // An unknown gain is one, and flagged, to avoid division by zero.
           values[2 * at] = solved ? held[2 * from] : isLeakage ? 0 : 1;

@@ -73,6 +73,7 @@ export interface Hdf5File extends Closable {
   keys(group: string): string[];
   number(item: string): number;
   numbers(item: string): Float64Array;
+  /** Without padding zeros. */
   text(item: string): string;
   /** One number, boolean or text; undefined otherwise. */
   scalar(item: string): number | string | boolean | undefined;
@@ -208,7 +209,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
       return values[0];
     },
     numbers: wholeNumbers,
-    text: (item) => textsOf(item).join('\n'),
+    text: (item) => textsOf(item).join('\n').replace(/\0+$/, ''),
     scalar: (item) =>
       guarded(`${item} cannot be read`, () => {
         const found = find(item);

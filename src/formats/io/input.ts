@@ -1,15 +1,14 @@
 /** Opens and reads files, with our own error messages. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { extname, sep } from 'node:path';
 import { closingAfter, preparing } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { meantBeside } from '../../core/spelling.js';
 import { formatBytes } from '../../core/units.js';
-import type { InputFile } from './input-file.js';
 import { nowReading } from './being-read.js';
-import { noteOpened } from './noted.js';
 import { errorCode } from './output.js';
-import { isRemote, isUnder, openRemote } from './remote.js';
+import { isRemote, isUnder, openRemote, type InputFile } from './remote.js';
 
 export type { InputFile };
 
@@ -74,6 +73,18 @@ async function liesIn(path: string, folders: readonly string[]): Promise<boolean
   return folders.some((folder) => real.startsWith(folder.endsWith(sep) ? folder : folder + sep));
 }
 
+/** Which files on disk are opened: a recording may consist of several, and only its reader knows them. */
+const noting = new AsyncLocalStorage<Set<string>>();
+
+/** The result of `open`, and the paths it opened, each once, in order. */
+export async function notingFiles<Opened>(
+  open: () => Promise<Opened>,
+): Promise<{ readonly opened: Opened; readonly paths: readonly string[] }> {
+  const paths = new Set<string>();
+  const opened = await noting.run(paths, open);
+  return { opened, paths: [...paths] };
+}
+
 /** `whenMissing` is the advice if neither the file nor one of the same kind with a similar name exists. */
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
   if (confinedTo) await refuseOutside(path, confinedTo);
@@ -98,7 +109,7 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
   const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));
   const sizeBytes = Number(found.size);
   const readToTheEnd = nowReading(found);
-  noteOpened(path);
+  noting.getStore()?.add(path);
   let closed = false;
   return {
     path,

@@ -16,13 +16,12 @@ import {
   statfs,
   type FileHandle,
 } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import { isBeingRead } from './being-read.js';
 import { temporaryName } from './partial-files.js';
-import { isMeasurementSet } from './measurement-set.js';
 
 export interface OutputFile {
   readonly path: string;
@@ -113,6 +112,9 @@ function refuseTruncated(path: string, size: number, takenBytes: number): never 
     { cause: Object.assign(new Error('truncated'), { code: TRUNCATED }) },
   );
 }
+
+/** A Measurement Set is a folder; casacore stores a table's description in this file. */
+export const isMeasurementSet = (path: string): boolean => existsSync(join(path, 'table.dat'));
 
 /** Finishing never replaces a folder, a device or pipe (/dev/null, /dev/stdout), nor a file that is being read. */
 async function refuseUnlessFile(path: string): Promise<void> {

@@ -35,7 +35,7 @@ export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): 
   }
 }
 
-const isThere = (path: string): Promise<boolean> =>
+export const isThere = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,

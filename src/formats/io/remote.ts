@@ -4,7 +4,15 @@
  */
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
-import type { InputFile } from './input-file.js';
+import type { Closable } from '../../core/closing.js';
+
+/** A file with random access, local or remote. */
+export interface InputFile extends Closable {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Fills `target` from `position` on; fails if the file ends before, stating how much is missing. */
+  readExactly(target: Uint8Array, position: number): Promise<void>;
+}
 
 export const isRemote = (path: string): boolean => /^https?:\/\//i.test(path);
 

@@ -13,7 +13,7 @@ export const readSkyH5 = (path: string): Promise<SkyModel> =>
 
 function modelOf(file: Hdf5File): SkyModel {
   const { path } = file;
-  const word = (name: string): string => file.text(`Header/${name}`).replace(/\0+$/, '').trim();
+  const word = (name: string): string => file.text(`Header/${name}`).trim();
   if (!file.has('Header/component_type'))
     refuse(path, 'is HDF5, but no sky model (skyh5)', 'write one with pyradiosky (write_skyh5)');
   const kind = word('component_type');
@@ -73,10 +73,7 @@ function modelOf(file: Hdf5File): SkyModel {
 function placesOf(file: Hdf5File): { readonly raDeg: Float64Array; readonly decDeg: Float64Array } {
   const { path } = file;
   const isGroup = file.has('Header/skycoord/frame');
-  const frame = (isGroup ? file.text('Header/skycoord/frame') : file.text('Header/frame')).replace(
-    /\0+$/,
-    '',
-  );
+  const frame = file.text(isGroup ? 'Header/skycoord/frame' : 'Header/frame');
   // FK5 of J2000 and ICRS differ by 0.03″ at most.
   if (frame !== 'icrs' && frame !== 'fk5')
     refuse(path, `gives its places in ${frame}`, 'write it in ICRS (pyradiosky: transform_to)');
@@ -102,11 +99,10 @@ function unitOf(file: Hdf5File): number {
   const unit = String(
     file.attribute('Data/stokes', 'units') ?? file.attribute('Data/stokes', 'unit') ?? 'Jy',
   ).replace(/\0+$/, '');
-  return unit === 'Jy'
-    ? 1
-    : unit === 'mJy'
-      ? 1e-3
-      : refuse(file.path, `its fluxes are in ${unit}`, 'write them in Jy (pyradiosky: kelvin_to_jansky)');
+  const scale = { Jy: 1, mJy: 1e-3 }[unit];
+  return (
+    scale ?? refuse(file.path, `its fluxes are in ${unit}`, 'write them in Jy (pyradiosky: kelvin_to_jansky)')
+  );
 }
 
 function spectra(

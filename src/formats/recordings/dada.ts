@@ -135,14 +135,6 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
     samples,
     start,
   };
-  let scratch = new Uint8Array(0);
-  const load = async (position: number, bytes: number): Promise<Uint8Array> => {
-    if (scratch.length < bytes) scratch = new Uint8Array(bytes);
-    const run = scratch.subarray(0, bytes);
-    await file.readExactly(run, position);
-    return run;
-  };
-
   if (channels === 1) {
     const type = voltageTypes[bits][parts];
     const readUpright = interleavedReader(file, {
@@ -169,54 +161,32 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const bandwidthHz = numberOf(path, keys, 'BW') * 1e6;
   const sideband = bandwidthHz < 0 ? 'lower' : 'upper';
   const band = channelFrequencies(path, { centreFrequencyHz, bandwidthHz, channels });
-  /** Samples t0… of one unit (a heap, or any run of [t][c][pol]) from bytes that start at `base`. */
-  const copyUnit = (
-    run: Uint8Array,
-    skip: number,
-    count: number,
-    target: Target<SpectraElements>,
-    done: number,
-  ): void => {
-    for (let k = 0; k < channels; k++) {
-      const c = sideband === 'lower' ? channels - 1 - k : k;
-      for (let p = 0; p < polarisations; p++) {
-        const inside = heaped ? p * channels + k : k * polarisations + p;
-        copyComplex(
-          {
-            from: run,
-            fromIndex: heaped ? (inside * unit + skip) * 2 : inside * 2,
-            step: heaped ? 2 : sampleBytes,
-            count,
-            to: target.elements as Int8Array,
-            toIndex: ((c * polarisations + p) * target.stride + target.at + done) * 2,
-          },
-          { bits: 8, sideband, tally },
-        );
-      }
-    }
-  };
   const read = async (_: Segment, from: number, target: Target<SpectraElements>): Promise<void> => {
-    if (!heaped) {
-      copyUnit(
-        await load(headerBytes + from * sampleBytes, target.count * sampleBytes),
-        0,
-        target.count,
-        target,
-        0,
-      );
-      return;
-    }
     for (let done = 0; done < target.count;) {
-      const heap = Math.floor((from + done) / unit);
-      const skip = from + done - heap * unit;
-      const count = Math.min(unit - skip, target.count - done);
-      copyUnit(
-        await load(headerBytes + heap * unit * sampleBytes, unit * sampleBytes),
-        skip,
-        count,
-        target,
-        done,
-      );
+      // A heap, or any run of [t][c][pol].
+      const first = heaped ? Math.floor((from + done) / unit) * unit : from;
+      const length = heaped ? unit : target.count;
+      const skip = from + done - first;
+      const count = Math.min(length - skip, target.count - done);
+      const run = new Uint8Array(length * sampleBytes);
+      await file.readExactly(run, headerBytes + first * sampleBytes);
+      for (let k = 0; k < channels; k++) {
+        const c = sideband === 'lower' ? channels - 1 - k : k;
+        for (let p = 0; p < polarisations; p++) {
+          const inside = heaped ? p * channels + k : k * polarisations + p;
+          copyComplex(
+            {
+              from: run,
+              fromIndex: heaped ? (inside * unit + skip) * 2 : inside * 2,
+              step: heaped ? 2 : sampleBytes,
+              count,
+              to: target.elements as Int8Array,
+              toIndex: ((c * polarisations + p) * target.stride + target.at + done) * 2,
+            },
+            { bits: 8, sideband, tally },
+          );
+        }
+      }
       done += count;
     }
   };

@@ -1,29 +1,20 @@
 /** Packed samples to numbers. Codes of few bits become the recorder's nominal levels. */
-import type { VoltageElements, VoltageType } from '../../core/axes.js';
+import type { VoltageElements } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { HIGH_LEVEL } from '../../core/units.js';
+import type { SampleBits } from '../../core/vdif-header.js';
 import type { Target } from './recording.js';
 
 export { HIGH_LEVEL } from '../../core/units.js';
 
-export type SampleBits = 1 | 2 | 4 | 8 | 16;
 /** `offset`: 0 is the lowest level (VDIF). `sign-magnitude`: the low bit is the sign, set for positive (Mark 5B). */
 type SampleCode = 'offset' | 'sign-magnitude';
-
-export const isSampleBits = (bits: number): bits is SampleBits => [1, 2, 4, 8, 16].includes(bits);
 
 const HIGH = Math.fround(HIGH_LEVEL);
 const levels = {
   offset: { 1: [-1, 1], 2: [-HIGH, -1, 1, HIGH] },
   'sign-magnitude': { 1: [-1, 1], 2: [-HIGH, 1, -1, HIGH] },
 } satisfies Record<SampleCode, Record<1 | 2, number[]>>;
-
-export const packedType = (bits: SampleBits, isComplex: 'real' | 'complex'): VoltageType => {
-  const real = (
-    { 1: 'f32', 2: 'f32', 4: 'i8', 8: 'i8', 16: 'i16' } as const satisfies Record<SampleBits, VoltageType>
-  )[bits];
-  return isComplex === 'complex' ? `c${real}` : real;
-};
 
 /** One number per byte value and position in the byte: table[byte · perByte + place]. */
 function byteTable(bits: 1 | 2 | 4 | 8, code: SampleCode): Float32Array {

@@ -251,17 +251,6 @@ export const smallestTogether = (times: readonly number[], spread: number): numb
     spread,
   );
 
-/** Values in ascending order, without those that damage produced: seen once while the others recur. */
-export function common(seen: Iterable<number>): number[] {
-  const times = new Map<number, number>();
-  for (const value of seen) times.set(value, (times.get(value) ?? 0) + 1);
-  const often = Math.max(...times.values());
-  return [...times]
-    .filter(([, count]) => count * 8 >= often)
-    .map(([value]) => value)
-    .sort((x, y) => x - y);
-}
-
 /** Refuses a recording that is mostly gap by its time stamps: they are damaged, or files were joined. */
 export function plausibleSamples(path: string, samples: number, storedSamples: number): number {
   if (!Number.isSafeInteger(samples) || samples < 1 || samples > 100 * storedSamples + 1e6) {

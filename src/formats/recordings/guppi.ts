@@ -78,13 +78,10 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   const inputs = antennas * polarisations;
   const timeBytes = polarisations * pairBytes;
   const sideband = bandwidthHz < 0 ? 'lower' : 'upper';
-  let scratch = new Uint8Array(0);
 
   const read = async (segment: Segment, after: number, target: Target<SpectraElements>): Promise<void> => {
     const from = after + (segment.leadSamples ?? 0);
-    const bytes = target.count * timeBytes;
-    if (scratch.length < bytes) scratch = new Uint8Array(bytes);
-    const run = scratch.subarray(0, bytes);
+    const run = new Uint8Array(target.count * timeBytes);
     for (let s = 0; s < antennas; s++) {
       for (let k = 0; k < channels; k++) {
         const c = sideband === 'lower' ? channels - 1 - k : k;

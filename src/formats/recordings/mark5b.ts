@@ -8,7 +8,8 @@ import { formatHz, SECONDS_PER_DAY } from '../../core/units.js';
 import { addSeconds, instant, modifiedJulianDays, secondsBetween, type Instant } from '../../core/instant.js';
 import { sendersSideBySide } from '../../core/presence/presence.js';
 import { leapSecondFollows } from '../../core/leap-seconds.js';
-import { isSampleBits, packedType, planUnpacker, samplesIn } from './decode.js';
+import { isSampleBits, packedType } from '../../core/vdif-header.js';
+import { planUnpacker, samplesIn } from './decode.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
 import {
   emptyTally,
@@ -205,7 +206,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
         bits,
         dayModulo1000: baseDay,
       },
-      type: packedType(bits, 'real'),
+      type: packedType(bits, 1),
       bits,
       ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
       inputs,

@@ -1,10 +1,8 @@
 /** VDIF threads are side by side in a file: some recorders write wrong seconds in every other one. */
 import { refuse } from '../../core/errors.js';
+import type { VdifHeader } from '../../core/vdif-header.js';
 
-interface ThreadHeader {
-  readonly thread: number;
-  readonly seconds: number;
-}
+type ThreadHeader = Pick<VdifHeader, 'thread' | 'seconds'>;
 
 /** Each thread's seconds minus those of its neighbour in the file: the most frequent difference, in whole seconds. */
 function secondsBeside(

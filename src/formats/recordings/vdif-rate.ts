@@ -1,14 +1,10 @@
 /** VDIF's frames per second: from the headers' extension, from the user, or from a restart of the frame numbers. */
 import { refuse } from '../../core/errors.js';
 import { formatHz } from '../../core/units.js';
+import { namedRateHz, type VdifHeader } from '../../core/vdif-header.js';
 import { largestTogether } from './frames.js';
 
-interface NumberedFrame {
-  readonly thread: number;
-  readonly seconds: number;
-  readonly frame: number;
-  readonly sampleRateHz: number;
-}
+type NumberedFrame = Pick<VdifHeader, 'thread' | 'seconds' | 'frame' | 'extension' | 'parts'>;
 
 interface FrameRate {
   readonly perSecond: number;
@@ -33,7 +29,7 @@ export function frameRate(
 ): FrameRate {
   const headers = windows.flat();
   const seen = windows.some(beginsAgain) ? framesSeen(headers) : undefined;
-  const said = headers.find((header) => header.sampleRateHz > 0)?.sampleRateHz;
+  const said = headers.map(namedRateHz).find((rate) => rate !== undefined);
   const rateHz = said ?? userRateHz;
   if (rateHz !== undefined) {
     const perSecond = rateHz / samples;

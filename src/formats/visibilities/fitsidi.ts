@@ -11,8 +11,14 @@ import { readAntennas } from './uvfits/antennas.js';
 import type { Band } from './uvfits/bands.js';
 import { openTaken, readTables, visibilitiesOf } from './uvfits/groups.js';
 import { planMatrix, type MatrixLayout, type UvfitsLayout } from './uvfits/layout.js';
-import { antennasOf, readGroups, sumDays, type GroupReader, type GroupValues } from './uvfits/rows.js';
-import { indexTarget } from './uvfits/target.js';
+import {
+  antennasOf,
+  indexTarget,
+  readGroups,
+  sumDays,
+  type GroupReader,
+  type GroupValues,
+} from './uvfits/rows.js';
 
 export const fitsidi: Format = {
   name: 'fitsidi',
@@ -48,11 +54,7 @@ async function openIdi(
   const sources = await readSources(file, table('SOURCE'));
   const layout = planRows(unit, columns, matrix);
   const reader = rowReader(columns, unit.header.where);
-  const { index, several } = await indexTarget(
-    file,
-    { layout, reader, target },
-    (id) => sources.get(id)?.name,
-  );
+  const { index, several } = await indexTarget(file, layout, reader, target, (id) => sources.get(id)?.name);
   const [first] = index.sources;
   const source =
     sources.get(first) ?? refuse(path, `row 0 is of source ${first}, which its SOURCE table lacks`);

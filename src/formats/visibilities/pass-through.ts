@@ -1,6 +1,7 @@
 /** Shared by UVFITS and UVH5: products, and the metadata preserved from an integration's original file. */
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
 import { firstCode, storedProducts } from '../io/gather.js';
@@ -79,4 +80,17 @@ export function recordingSeen(
     // The element beam is unknown: isotropic over the sky.
     beamExponent: 0,
   };
+}
+
+/** Refuses an integration of another shape than the file's. */
+export function checkIntegration(path: string, header: VisibilityHeader, integration: Integration): void {
+  const shape = (...numbers: number[]): string => numbers.join(' × ');
+  const given = shape(integration.stations, integration.channels, integration.polarisations);
+  const wanted = shape(header.telescope.stations.length, header.frequenciesHz.length, header.polarisations);
+  if (given !== wanted)
+    refuse(
+      path,
+      `an integration of ${given} stations × channels × polarisations where the file has ${wanted}`,
+      'one file holds one arrangement',
+    );
 }

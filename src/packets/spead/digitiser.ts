@@ -6,7 +6,7 @@ import { wholeNumber } from '../../core/errors.js';
 import { rationalOf, type Rational } from '../../core/clock/rational.js';
 import type { VoltageSource } from '../../core/sources.js';
 import { sendersSideBySide } from '../../core/presence/presence.js';
-import { checkedPlan } from '../checked-plan.js';
+import { recurring } from '../../core/recurring.js';
 import {
   packetFormat,
   placed,
@@ -15,8 +15,8 @@ import {
   type ParsedPacket,
   type StreamPlan,
 } from '../packet-format.js';
-import { upTo } from '../sending.js';
-import { commonNumbers, mostCommon } from '../survey.js';
+import { checkedPlan, upTo } from '../planning.js';
+import { mostCommon } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
 import {
   address,
@@ -43,7 +43,6 @@ export interface DigitiserOptions {
 const BITS = 10;
 /** Samples of a heap that we send, as MeerKAT does. */
 const SENT_SAMPLES = 4096;
-const HEAP_NAMES = ['heapBytes'] as const;
 
 function plan({ digitisers, samplesPerHeap, sampleRateHz }: DigitiserOptions): StreamPlan<'heapBytes'> {
   wholeNumber('spead-digitiser', 'samplesPerHeap', samplesPerHeap, 1, 2 ** 20);
@@ -86,7 +85,7 @@ function guess(
   }
   return {
     options: {
-      digitisers: commonNumbers(data.map(({ header }) => Number(itemOf(header, ids.source) ?? 0n))),
+      digitisers: recurring(data.map(({ header }) => Number(itemOf(header, ids.source) ?? 0n))),
       samplesPerHeap: (bytes * 8) / BITS,
       ...(rateHz === undefined ? {} : { sampleRateHz: rationalOf(rateHz) }),
     },
@@ -98,7 +97,7 @@ export const speadDigitiser = packetFormat<SpeadHeader, DigitiserOptions, 'heapB
   title: "SPEAD, a digitiser's voltages of 10 bits (MeerKAT)",
   holds: 'voltages',
   epoch: { from: 'unknown', means: "the digitisers' sync time, which the control system knows" },
-  numbers: HEAP_NAMES,
+  numbers: ['heapBytes'],
   senderName: (source) => `digitiser_id ${source}`,
   plan,
   parse: parseSpead,

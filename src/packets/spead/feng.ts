@@ -8,7 +8,7 @@ import { rational, rationalOf, type Rational } from '../../core/clock/rational.j
 import { powerOfTwoFrom } from '../../core/round-up.js';
 import type { SpectraSource } from '../../core/sources.js';
 import { sendersSideBySide } from '../../core/presence/presence.js';
-import { checkedPlan } from '../checked-plan.js';
+import { recurring } from '../../core/recurring.js';
 import {
   invalid,
   packetFormat,
@@ -18,8 +18,8 @@ import {
   type ParsedPacket,
   type StreamPlan,
 } from '../packet-format.js';
-import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
-import { commonNumbers, mostCommon, commonStep } from '../survey.js';
+import { checkedPlan, largestPart, MOST_PAYLOAD, upTo } from '../planning.js';
+import { mostCommon, commonStep } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
 import { descriptorsOf, inside } from './descriptors.js';
 import {
@@ -134,7 +134,7 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
   }
   const step = commonStep(received, 48);
   if (step === undefined) return unknown('the time between heaps', 'record more than one heap of a sender');
-  const frequencies = commonNumbers(data.map(({ header }) => value(header, FREQUENCY)));
+  const frequencies = recurring(data.map(({ header }) => value(header, FREQUENCY)));
   const packetBytes = mostCommon(data.map(({ payload }) => payload.length)) ?? 0;
   const heapBytes = mostCommon(data.map(({ header }) => Number(header.heapBytes ?? 0n))) ?? 0;
   const bits = (heapBytes * 8) / (channelsPerHeap * spectraPerHeap * polarisations * 2);
@@ -146,7 +146,7 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessH
   }
   return {
     options: {
-      antennas: commonNumbers(received.map(({ source }) => source)),
+      antennas: recurring(received.map(({ source }) => source)),
       ...(rateHz === undefined ? {} : { clockRateHz: rationalOf(rateHz) }),
       firstChannel,
       channelsPerHeap,

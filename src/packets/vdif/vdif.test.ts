@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatInstant } from '../../core/instant.js';
 import { instantOfTick } from '../../core/clock/tick-clock.js';
+import { namedRateHz, stationName } from '../../core/vdif-header.js';
 import { unpackCell } from '../cell.js';
 import { changed, hex, join, placedBy, refusedBy } from '../testing/by-hand.js';
-import { namedRateHz, stationName } from './header.js';
 import { vdif, vdifVtp } from './vdif.js';
 
 describe('VDIF by hand', () => {

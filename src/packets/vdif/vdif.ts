@@ -4,14 +4,24 @@
  * must be known. Inputs are threads in the order of the plan, each with its channels.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import { vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
+import { vdifEpochAt, vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { rational } from '../../core/clock/rational.js';
 import { instant } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
+import {
+  isSampleBits,
+  namedRateHz,
+  packedType,
+  readVdifHeader,
+  stationName,
+  vdifHeaderBytes,
+  type SampleBits,
+  type VdifHeader,
+} from '../../core/vdif-header.js';
 import { viewOf } from '../bytes.js';
 import type { CellBits } from '../cell.js';
 import { sendersSideBySide } from '../../core/presence/presence.js';
-import { checkedPlan } from '../checked-plan.js';
+import { recurring } from '../../core/recurring.js';
 import {
   invalid,
   packetFormat,
@@ -20,19 +30,12 @@ import {
   type GuessHints,
   type PacketFormat,
   type ParsedPacket,
+  type RefusedPacket,
   type StreamPlan,
 } from '../packet-format.js';
-import { largestPart, MOST_PAYLOAD, upTo } from '../sending.js';
-import { commonNumbers, mostCommon } from '../survey.js';
+import { checkedPlan, largestPart, MOST_PAYLOAD, upTo } from '../planning.js';
+import { mostCommon } from '../survey.js';
 import { tickItself, type TickField } from '../tick-fields.js';
-import {
-  namedRateHz,
-  parseVdif,
-  stationName,
-  vdifHeaderBytes,
-  writeVdif,
-  type VdifHeader,
-} from './header.js';
 
 export interface VdifOptions {
   /** In input order. */
@@ -40,7 +43,7 @@ export interface VdifOptions {
   /** Inputs per thread: a power of two. */
   readonly channels?: number;
   readonly parts: 1 | 2;
-  readonly bits: 1 | 2 | 4 | 8 | 16;
+  readonly bits: SampleBits;
   /** Header and samples. */
   readonly frameBytes: number;
   readonly header?: 'whole' | 'legacy';
@@ -50,11 +53,36 @@ export interface VdifOptions {
 
 type Names = 'headerBytes' | 'framesPerSecond' | 'log2Channels' | 'parts' | 'bits';
 
-const isBits = (bits: number): bits is VdifOptions['bits'] => [1, 2, 4, 8, 16].includes(bits);
-const typeOf = (bits: VdifOptions['bits'], parts: 1 | 2): StreamPlan['type'] => {
-  const real = ({ 1: 'f32', 2: 'f32', 4: 'i8', 8: 'i8', 16: 'i16' } as const)[bits];
-  return parts === 2 ? `c${real}` : real;
-};
+export function parseVdif(datagram: Uint8Array): ParsedPacket<VdifHeader> | RefusedPacket {
+  if (datagram.length < 16) return invalid(`${datagram.length} bytes are too few for VDIF`);
+  const header = readVdifHeader(viewOf(datagram));
+  const headerBytes = vdifHeaderBytes(header);
+  if (header.frameBytes !== datagram.length || header.frameBytes <= headerBytes)
+    return invalid(`${datagram.length} bytes where the header says ${header.frameBytes}`);
+  return { header, payload: datagram.subarray(headerBytes) };
+}
+
+export function writeVdif(header: VdifHeader, payload: Uint8Array): Uint8Array {
+  const start = vdifHeaderBytes(header);
+  const frame = new Uint8Array(start + payload.length);
+  const view = new DataView(frame.buffer);
+  const words = [
+    (header.marked === 'invalid' ? 2 ** 31 : 0) + (header.legacy ? 2 ** 30 : 0) + header.seconds,
+    header.unassigned * 2 ** 30 + header.epoch * 2 ** 24 + header.frame,
+    header.version * 2 ** 29 + header.log2Channels * 2 ** 24 + header.frameBytes / 8,
+    (header.parts === 2 ? 2 ** 31 : 0) +
+      (header.bits - 1) * 2 ** 26 +
+      header.thread * 2 ** 16 +
+      header.station,
+    ...header.extension,
+  ];
+  words.forEach((word, k) => {
+    view.setUint32(4 * k, word, true);
+  });
+  frame.set(payload, start);
+  return frame;
+}
+
 /** A frame identifies its sender by station and thread. */
 const sourceOf = ({ station, thread }: { readonly station: number; readonly thread: number }): number =>
   station * 1024 + thread;
@@ -84,7 +112,7 @@ function planAs(format: 'vdif' | 'vdif-vtp', options: VdifOptions): StreamPlan<N
   return checkedPlan({
     format,
     holds: 'voltages',
-    type: typeOf(bits, parts),
+    type: packedType(bits, parts),
     inputs: threads.length * channels,
     channels: 1,
     senders: sendersSideBySide(threads.length, channels, 1),
@@ -113,7 +141,7 @@ function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints):
   const frameBytes = mostCommon(headers.map((header) => header.frameBytes)) ?? 0;
   const same = headers.filter((header) => header.frameBytes === frameBytes);
   const bits = mostCommon(same.map((header) => header.bits)) ?? 0;
-  if (!isBits(bits)) {
+  if (!isSampleBits(bits)) {
     return { unknown: `how ${bits} bits a sample lie`, fix: 'frames of 1, 2, 4, 8 and 16 bits are read' };
   }
   const parts = mostCommon(same.map((header) => header.parts)) ?? 1;
@@ -130,7 +158,7 @@ function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints):
       fix: 'give source.rate, the samples a second of each channel',
     };
   }
-  const threads = commonNumbers(same.map(sourceOf)).map((source) => ({
+  const threads = recurring(same.map(sourceOf)).map((source) => ({
     station: Math.floor(source / 1024),
     thread: source % 1024,
   }));
@@ -198,11 +226,7 @@ function formatAs<Header extends VdifHeader>(
     epoch: {
       from: 'packet',
       of: (session) => instant(vdifEpochUnixSeconds(Number(session ?? 0n))),
-      sessionAt: (unixSeconds) => {
-        let half = 0;
-        while (vdifEpochUnixSeconds(half + 1) <= unixSeconds) half++;
-        return BigInt(half);
-      },
+      sessionAt: (unixSeconds) => BigInt(vdifEpochAt(unixSeconds)),
     },
     numbers: ['headerBytes', 'framesPerSecond', 'log2Channels', 'parts', 'bits'],
     senderName: (source) => `${stationName(Math.floor(source / 1024))} thread ${source % 1024}`,
@@ -226,7 +250,7 @@ function formatAs<Header extends VdifHeader>(
       const tick = BigInt(header.seconds) * BigInt(framesPerSecond) + BigInt(header.frame);
       return placed(stream, sourceOf(header), 0, tick, BigInt(header.epoch));
     },
-    looksLike: ({ header }) => header.version <= 1 && isBits(header.bits) && header.log2Channels <= 12,
+    looksLike: ({ header }) => header.version <= 1 && isSampleBits(header.bits) && header.log2Channels <= 12,
     guess,
     sends: {
       voltages: ['i8', 'ci8'],

@@ -11,7 +11,7 @@ import { closeAll, preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatHz } from '../../../core/units.js';
-import type { EndsEarly, FileKind, Format, FrameTally, OpenOptions, Recording } from '../../format.js';
+import type { FileKind, Format, FrameTally, OpenOptions, Recording } from '../../format.js';
 import { openInput, readText, type InputFile } from '../../io/input.js';
 import { isRemote } from '../../io/remote.js';
 import { refuseUnread } from '../../reading-options.js';
@@ -19,7 +19,7 @@ import { unknownFactsOf } from '../../unknown-facts.js';
 import { copyComplex } from '../channelised.js';
 import { emptyTally, plausibleSamples } from '../frames.js';
 import { polarisationsFor, segmentedSpectra, segmentedVoltages, type Segment } from '../recording.js';
-import { FRAME_S, gsbKindOf, readTimes, type GsbKind, type GsbTimes } from './timestamps.js';
+import { FRAME_S, gsbKindOf, readTimes, type GsbKind } from './timestamps.js';
 
 const FRAME_BYTES = 4 * 2 ** 20;
 const CHANNELS = 512;
@@ -147,30 +147,19 @@ async function openPath(path: string, options: OpenOptions, closers: Closers): P
     samples,
     start: times.start,
     ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
-    ...endOf(times, held, frames, all.length),
+    // More time stamps than samples: the files are truncated.
+    ...(lines > held && {
+      endsEarly: {
+        said: `${lines} time stamps`,
+        promisedBytes: lines * frames.bytes * all.length,
+        heldBytes: held * frames.bytes * all.length,
+        missingSamples: (lines - held) * frames.samples,
+      },
+    }),
   };
   return times.kind === 'rawdump'
     ? rawDump(all[0], shared, frames, store, options)
     : phasedArray(data, shared, frames, store, options);
-}
-
-/** More time stamps than samples: the files are truncated. */
-function endOf(
-  { places }: GsbTimes,
-  whole: number,
-  frames: Frames,
-  files: number,
-): { readonly endsEarly?: EndsEarly } {
-  const lacking = places.length - whole;
-  if (lacking === 0) return {};
-  return {
-    endsEarly: {
-      said: `${places.length} time stamps`,
-      promisedBytes: places.length * frames.bytes * files,
-      heldBytes: whole * frames.bytes * files,
-      missingSamples: lacking * frames.samples,
-    },
-  };
 }
 
 type Shared = Pick<Recording, 'path' | 'format' | 'details' | 'samples' | 'start'>;

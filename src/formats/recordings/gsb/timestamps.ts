@@ -3,7 +3,7 @@
  * computer's time, the GPS time, a running number and a memory block. Clocks show Indian time, 5 h 30 min ahead of UTC.
  */
 import { refuse } from '../../../core/errors.js';
-import { addSeconds, instant, secondsBetween, type Instant } from '../../../core/instant.js';
+import { instant, secondsBetween, type Instant } from '../../../core/instant.js';
 
 /** The duration of a frame, whatever it contains. */
 export const FRAME_S = 0.25165824;
@@ -72,5 +72,5 @@ export function readTimes(path: string, text: string): GsbTimes {
     reached = place;
     return place;
   });
-  return { kind, start: addSeconds(start, 0), places };
+  return { kind, start, places };
 }

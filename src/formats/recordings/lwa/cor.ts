@@ -2,16 +2,25 @@
  * LWA-SV's correlator output, COR: a frame is one baseline over some channels, complex64 [channel][pol][pol] averaged
  * over the integration. Stands count from 1. The frames have no positions: the telescope gives them.
  */
-import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
+import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
+import { recurring } from '../../../core/recurring.js';
 import { refuse } from '../../../core/errors.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { loadTelescope } from '../../../telescope/load.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
-import { common, emptyTally, plausibleSamples, readFrames } from '../frames.js';
+import { emptyTally, plausibleSamples, readFrames } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
-import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, visitEnds, type LwaShape } from './frame.js';
+import {
+  CLOCK_HZ,
+  emptyIntegration,
+  headerBytes,
+  instantOfTag,
+  lwaReading,
+  headersAtEnds,
+  type LwaShape,
+} from './frame.js';
 import { tagSpan } from './times.js';
 
 const CHANNEL_WIDTH_HZ = CLOCK_HZ / 8192;
@@ -58,17 +67,13 @@ export async function openCor(
   const { path } = file;
   const telescope = options.telescope ?? (await loadTelescope('lwasv'));
   const stations = telescope.stations.length;
-  const seen: CorHeader[] = [];
-  await visitEnds(file, shape, (view, at) => {
-    seen.push(corHeader(view, at));
-  });
-  if (seen.length === 0) refuse(path, 'no whole COR frame is in it', 'it is damaged or cut short');
+  const seen = await headersAtEnds(file, shape, corHeader);
   const perFrame = (shape.frameBytes - headerBytes.cor) / 32;
-  const groups = common(seen.map((header) => header.firstChannel)).filter(
+  const groups = recurring(seen.map((header) => header.firstChannel)).filter(
     (first, k, all) => k === 0 || first >= all[k - 1] + perFrame,
   );
   const channels = groups.length * perFrame;
-  const steps = common(seen.map((header) => header.steps))[0];
+  const steps = recurring(seen.map((header) => header.steps))[0];
   if (steps < 1) refuse(path, 'its integrations last no time', 'it is damaged');
   for (const { one, two, ...header } of seen) {
     const isSound = header.steps === steps && groups.includes(header.firstChannel) && one >= 0 && one <= two;
@@ -111,21 +116,12 @@ export async function openCor(
     return { sender, firstSample: when, samples: baselineIndex(header.two, header.one), payload };
   });
 
-  const empty = (when: number): Integration => ({
-    start: instantOfTag(span.first + BigInt(when * ticks)),
-    durationS,
-    channels,
-    stations,
-    polarisations: POLARISATIONS,
-    visibilities: visibilitiesCBPP(
-      new Float64Array(channels * baselines * POLARISATIONS ** 2 * 2),
+  const empty = (when: number): Integration =>
+    emptyIntegration(
+      { start: instantOfTag(span.first + BigInt(when * ticks)), durationS },
       channels,
-      baselines,
-      POLARISATIONS,
-    ),
-    counts: countsCB(new Float64Array(channels * baselines), channels, baselines),
-    flaggedInputs: new Uint8Array(stations * POLARISATIONS),
-  });
+      stations,
+    );
 
   /** The frame holds V₁₂ with stand 1 ≤ stand 2; we store V₂₁ = its conjugate, polarisations exchanged. */
   const place = (into: Integration, sender: number, baseline: number, payload: Uint8Array): void => {

@@ -4,7 +4,6 @@
  * its own products: XX and YY, or Stokes I = XX + YY, Q = XX − YY, U = 2 Re(XY*), V = 2 Im(XY*), from which XX, XY and
  * YY follow. A beam is one station; its autocorrelations are treated as visibilities.
  */
-import { countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { skyFrame } from '../../../sky/frame.js';
@@ -13,16 +12,16 @@ import type { Telescope } from '../../../telescope/telescope.js';
 import type { FrameTally, OpenOptions, VisibilityFile } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
 import { emptyTally, plausibleSamples } from '../frames.js';
-import { CLOCK_HZ, instantOfTag, tuningHz } from './frame.js';
+import { CLOCK_HZ, emptyIntegration, instantOfTag, tuningHz } from './frame.js';
 
 const MAGIC_FRONT = 0xc0dec0de;
 const MAGIC_BACK = 0xed0ced0c;
-const HEADER_BYTES = 76;
+export const DR_HEADER_BYTES = 76;
 const POLARISATIONS = 2;
 const TUNINGS = 2;
 
 export const isDrSpectrum = (head: Uint8Array): boolean => {
-  if (head.length < HEADER_BYTES) return false;
+  if (head.length < DR_HEADER_BYTES) return false;
   const view = new DataView(head.buffer, head.byteOffset, head.length);
   return view.getUint32(0, true) === MAGIC_FRONT && view.getUint32(72, true) === MAGIC_BACK;
 };
@@ -106,16 +105,16 @@ function beamTelescope(beam: number, station: Telescope | undefined): Telescope 
 export async function openDrSpectra(file: InputFile, options: OpenOptions): Promise<VisibilityFile> {
   const { path } = file;
   const headOf = async (at: number): Promise<DrHeader | undefined> => {
-    const bytes = new Uint8Array(HEADER_BYTES);
+    const bytes = new Uint8Array(DR_HEADER_BYTES);
     await file.readExactly(bytes, at);
     return isDrSpectrum(bytes) ? drHeader(new DataView(bytes.buffer)) : undefined;
   };
-  if (file.sizeBytes < HEADER_BYTES)
+  if (file.sizeBytes < DR_HEADER_BYTES)
     refuse(path, 'is too short for one spectrum', 'it was cut short: copy it again');
   const first = (await headOf(0)) ?? refuse(path, 'has no header of the spectrometer', 'it is damaged');
   const { channels, decimation, transforms, beam } = first;
   const reading = readingOf(path, first);
-  const frameBytes = HEADER_BYTES + 4 * TUNINGS * reading.values * channels;
+  const frameBytes = DR_HEADER_BYTES + 4 * TUNINGS * reading.values * channels;
   if (channels < 2 || decimation < 1 || transforms < 1 || !Number.isSafeInteger(frameBytes))
     refuse(
       path,
@@ -158,21 +157,8 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
   const telescope = beamTelescope(beam, options.telescope);
   const start = instantOfTag(first.tag);
 
-  const empty = (when: number): Integration => ({
-    start: instantOfTag(first.tag + BigInt(when * ticks)),
-    durationS,
-    channels,
-    stations: 1,
-    polarisations: POLARISATIONS,
-    visibilities: visibilitiesCBPP(
-      new Float64Array(channels * POLARISATIONS ** 2 * 2),
-      channels,
-      1,
-      POLARISATIONS,
-    ),
-    counts: countsCB(new Float64Array(channels), channels, 1),
-    flaggedInputs: new Uint8Array(POLARISATIONS),
-  });
+  const empty = (when: number): Integration =>
+    emptyIntegration({ start: instantOfTag(first.tag + BigInt(when * ticks)), durationS }, channels, 1);
 
   /** The mean power of a transform's channel, as a sum over transforms; a recorder error gives nothing. */
   function fill(into: Integration, header: DrHeader, view: DataView): boolean {
@@ -184,7 +170,7 @@ export async function openDrSpectra(file: InputFile, options: OpenOptions): Prom
     const sums = channels;
     for (let c = 0; c < channels; c++) {
       const [xx, re, im, yy] = reading.read((place) =>
-        view.getFloat32(HEADER_BYTES + 4 * (plane + c * reading.values + place), true),
+        view.getFloat32(DR_HEADER_BYTES + 4 * (plane + c * reading.values + place), true),
       );
       if (![xx, re, im, yy].every(Number.isFinite)) return false;
       // Each product was summed over its own transforms; the count covers those of both.

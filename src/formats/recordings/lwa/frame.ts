@@ -2,6 +2,8 @@
  * Shared by all frames of the Long Wavelength Array: a sync word, an identifying byte, big-endian headers and time tags
  * in ticks of the 196 MHz clock since 1970 (UTC). The sync word allows resynchronisation after damage.
  */
+import { baselineCount, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
+import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { instant, type Instant } from '../../../core/instant.js';
 import { emptyTally, isSync, nextSync, walkFrames, type Frame, type FrameReading } from '../frames.js';
@@ -136,26 +138,24 @@ export function lwaReading(
       }
       const made = visit(view, at, bytes.subarray(at + headerBytes[kind], at + frameBytes));
       if (made === 'invalid') tally.invalid++;
-      return made === 'invalid' || made === 'other' || made === undefined
-        ? { consumed: frameBytes }
-        : { consumed: frameBytes, frame: made };
+      return { consumed: frameBytes, frame: typeof made === 'string' ? undefined : made };
     },
   };
 }
 
 const WINDOW_BYTES = 8 * 2 ** 20;
 
-/** Visits the frames at both ends of the file, to learn its content before reading it. */
-export async function visitEnds(
+/** The headers at both ends of the file, to learn its content before reading it; refused if there are none. */
+export async function headersAtEnds<Header>(
   file: InputFile,
   shape: LwaShape,
-  visit: (view: DataView, at: number) => void,
-): Promise<void> {
-  const look: LwaVisit = (view, at) => {
-    visit(view, at);
+  read: (view: DataView, at: number) => Header,
+): Promise<readonly Header[]> {
+  const seen: Header[] = [];
+  const reading = lwaReading(file, shape, emptyTally(), (view, at) => {
+    seen.push(read(view, at));
     return undefined;
-  };
-  const reading = lwaReading(file, shape, emptyTally(), look);
+  });
   const ends =
     file.sizeBytes <= 2 * WINDOW_BYTES
       ? [{ from: 0, end: file.sizeBytes }]
@@ -164,6 +164,9 @@ export async function visitEnds(
           { from: file.sizeBytes - WINDOW_BYTES, end: file.sizeBytes },
         ];
   for (const end of ends) await walkFrames({ ...reading, ...end });
+  if (seen.length === 0)
+    refuse(file.path, `no whole ${shape.kind.toUpperCase()} frame is in it`, 'it is damaged or cut short');
+  return seen;
 }
 
 const ticksPerSecond = BigInt(CLOCK_HZ);
@@ -171,3 +174,21 @@ export const instantOfTag = (tag: bigint): Instant =>
   instant(Number(tag / ticksPerSecond), Number(tag % ticksPerSecond) / CLOCK_HZ);
 /** A tuning word is in units of the clock divided by 2³². */
 export const tuningHz = (word: number): number => (word * CLOCK_HZ) / 2 ** 32;
+
+/** An integration of two polarisations without data. */
+export function emptyIntegration(
+  when: Pick<Integration, 'start' | 'durationS'>,
+  channels: number,
+  stations: number,
+): Integration {
+  const baselines = baselineCount(stations);
+  return {
+    ...when,
+    channels,
+    stations,
+    polarisations: 2,
+    visibilities: visibilitiesCBPP(new Float64Array(channels * baselines * 4 * 2), channels, baselines, 2),
+    counts: countsCB(new Float64Array(channels * baselines), channels, baselines),
+    flaggedInputs: new Uint8Array(2 * stations),
+  };
+}

@@ -4,7 +4,7 @@ import { refuseUnread } from '../../reading-options.js';
 import { headOf, openOn, type InputFile } from '../../io/input.js';
 import { isSync } from '../frames.js';
 import { openCor } from './cor.js';
-import { isDrSpectrum, openDrSpectra } from './drspec.js';
+import { DR_HEADER_BYTES, isDrSpectrum, openDrSpectra } from './drspec.js';
 import { shapeOf, SYNC, type LwaKind } from './frame.js';
 import { openSpectra } from './spectra.js';
 import { openTbw } from './tbw.js';
@@ -25,10 +25,8 @@ const kinds = {
   drspec: { title: 'LWA DR spectrometer', holds: 'visibilities', reads: ['centreFrequencyHz', 'tuning'] },
 } as const satisfies Record<LwaKind | 'drspec', FileKind>;
 
-const SPECTRUM_HEAD_BYTES = 76;
-
 async function openFrames(file: InputFile, options: OpenOptions): Promise<OpenedFile> {
-  if (isDrSpectrum(await headOf(file, SPECTRUM_HEAD_BYTES))) {
+  if (isDrSpectrum(await headOf(file, DR_HEADER_BYTES))) {
     refuseUnread(file.path, options, [kinds.drspec], Object.values(kinds));
     return openDrSpectra(file, options);
   }

@@ -2,12 +2,13 @@
  * LWA frequency-domain recordings, TBF and TBX: a frame is one spectrum of a few adjacent channels for every stand,
  * [channel][stand][pol], 4+4 bits with the real part high: the same as our ci4.
  */
+import { recurring } from '../../../core/recurring.js';
 import { refuse } from '../../../core/errors.js';
 import type { OpenOptions, SpectraRecording } from '../../format.js';
-import { common, emptyTally, plausibleSamples, readFrames } from '../frames.js';
+import { emptyTally, plausibleSamples, readFrames } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { framedSpectra, polarisationsFor } from '../recording.js';
-import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, visitEnds, type LwaShape } from './frame.js';
+import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, headersAtEnds, type LwaShape } from './frame.js';
 import { tagSpan } from './times.js';
 
 const TBF_CHANNELS = 12;
@@ -52,17 +53,13 @@ export async function openSpectra(
   const firstOf = (view: DataView, at: number): number =>
     kind === 'tbf' ? view.getUint16(at + 12) : view.getUint32(at + 12);
   const tagOf = (view: DataView, at: number): bigint => view.getBigUint64(at + (kind === 'tbf' ? 16 : 20));
-  const tags: bigint[] = [];
-  const firsts: number[] = [];
-  const perFrames: number[] = [];
-  await visitEnds(file, shape, (view, at) => {
-    tags.push(tagOf(view, at));
-    firsts.push(firstOf(view, at));
-    perFrames.push(kind === 'tbf' ? TBF_CHANNELS : view.getUint16(at + 18));
-  });
-  if (tags.length === 0)
-    refuse(path, `no whole ${kind.toUpperCase()} frame is in it`, 'it is damaged or cut short');
-  const perFrame = common(perFrames)[0];
+  const seen = await headersAtEnds(file, shape, (view, at) => ({
+    tag: tagOf(view, at),
+    first: firstOf(view, at),
+    perFrame: kind === 'tbf' ? TBF_CHANNELS : view.getUint16(at + 18),
+  }));
+  const tags = seen.map(({ tag }) => tag);
+  const perFrame = recurring(seen.map((one) => one.perFrame))[0];
   const inputs = (frameBytes - headerBytes[kind]) / perFrame;
   if (perFrame < 1 || !Number.isInteger(inputs / 2)) {
     refuse(
@@ -71,7 +68,9 @@ export async function openSpectra(
       'it is damaged',
     );
   }
-  const groups = common(firsts).filter((first, k, all) => k === 0 || first >= all[k - 1] + perFrame);
+  const groups = recurring(seen.map(({ first }) => first)).filter(
+    (first, k, all) => k === 0 || first >= all[k - 1] + perFrame,
+  );
   const senderOf = new Map(groups.map((first, sender) => [first, sender]));
   const ticks =
     kind === 'tbf' &&

@@ -3,12 +3,13 @@
  * frame, 12 bits or 4. The file holds one stand (or two) after the other, so frames of one time are gigabytes apart:
  * all positions are found first (8 bytes of memory per frame), and blocks are gathered from there.
  */
+import { recurring } from '../../../core/recurring.js';
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { sendersSideBySide } from '../../../core/presence/presence.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
-import { common, emptyTally, plausibleSamples, walkFrames, type Frame } from '../frames.js';
+import { emptyTally, plausibleSamples, walkFrames, type Frame } from '../frames.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, type LwaShape } from './frame.js';
 import { tagSpan } from './times.js';
@@ -120,9 +121,9 @@ export async function openTbw(
     },
   });
   if (frames === 0) refuse(path, 'no whole TBW frame is in it', 'it is damaged or cut short');
-  const bits = common(seen.bits.subarray(0, frames))[0] as TbwBits;
+  const bits = recurring(seen.bits.subarray(0, frames))[0] as TbwBits;
   const perFrame = SAMPLES[bits];
-  const stands = common(seen.stands.subarray(0, frames));
+  const stands = recurring(seen.stands.subarray(0, frames));
   const span = tagSpan([...new Set(tags.subarray(0, frames))], 64 * perFrame);
   const samples = plausibleSamples(path, span.lastTicks + perFrame, frames * perFrame);
   const damaged = { invalid: tally.invalid, spareBytes: tally.spareBytes };

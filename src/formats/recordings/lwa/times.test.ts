@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { common } from '../frames.js';
 import { commonStep, tagSpan } from './times.js';
 
 /** Above 2⁵³, where a double would lose the last ticks. */
@@ -20,13 +19,5 @@ describe('time tags', () => {
     assert.equal(commonStep(tags(30, 10, 50, 20)), 10);
     assert.equal(commonStep(tags(10, 10, 10)), 0);
     assert.equal(commonStep(tags(0, 3, 6, 16, 26, 36)), 10);
-  });
-});
-
-describe('things seen', () => {
-  it('come in rising order, without those that damage invented', () => {
-    const often = (value: number, times: number): number[] => new Array<number>(times).fill(value);
-    assert.deepEqual(common([...often(30, 16), ...often(4, 9), ...often(17, 2), 99]), [4, 17, 30]);
-    assert.deepEqual(common([5]), [5]);
   });
 });

@@ -1,15 +1,16 @@
 /** LWA time-domain recordings: TBN (every stand, 8+8 bits, narrow band), DRX (a beam, 4+4 bits) and DRX8 (8+8 bits). */
+import { recurring } from '../../../core/recurring.js';
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatInstant } from '../../../core/instant.js';
 import { sendersSideBySide } from '../../../core/presence/presence.js';
 import { formatHz } from '../../../core/units.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
-import { common, emptyTally, plausibleSamples, readFrames, type Frame } from '../frames.js';
+import { emptyTally, plausibleSamples, readFrames, type Frame } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { unknownFactsOf } from '../../unknown-facts.js';
-import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
+import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, headersAtEnds, type LwaShape } from './frame.js';
 import { commonStep, tagSpan, type TagSpan } from './times.js';
 
 /** A tuning word of zero is not a frequency: the user's value is used instead. */
@@ -118,20 +119,18 @@ export async function openTbn(
   options: OpenOptions,
 ): Promise<VoltageRecording> {
   const { path } = file;
-  const tags: bigint[] = [];
-  const ids: number[] = [];
-  const words: number[] = [];
-  await visitEnds(file, shape, (view, at) => {
-    tags.push(view.getBigUint64(at + 16));
-    ids.push(tbnInput(view, at));
-    words.push(view.getUint32(at + 8));
-  });
-  if (tags.length === 0) refuse(path, 'no whole TBN frame is in it', 'it is damaged or cut short');
+  const seen = await headersAtEnds(file, shape, (view, at) => ({
+    tag: view.getBigUint64(at + 16),
+    id: tbnInput(view, at),
+    word: view.getUint32(at + 8),
+  }));
+  const tags = seen.map(({ tag }) => tag);
+  const [{ word }] = seen;
   const step = ticksPerSample(path, commonStep(tags) / TBN_SAMPLES, options);
-  const centreHz = tunedHz(words[0], options);
-  const isTuned = tuningWatch(path, words[0]);
-  words.forEach((word, k) => isTuned({ word, tag: tags[k] }));
-  const inputsAt = common(ids);
+  const centreHz = tunedHz(word, options);
+  const isTuned = tuningWatch(path, word);
+  seen.forEach(isTuned);
+  const inputsAt = recurring(seen.map(({ id }) => id));
   const senderOf = new Map(inputsAt.map((id, sender) => [id, sender]));
   const inputs = inputsAt.length;
   const frameTicks = step * TBN_SAMPLES;
@@ -211,13 +210,9 @@ export async function openDrx(
   options: OpenOptions,
 ): Promise<VoltageRecording> {
   const { path } = file;
-  const seen: DrxFrame[] = [];
-  await visitEnds(file, shape, (view, at) => {
-    seen.push(drxFrame(view, at));
-  });
-  if (seen.length === 0) refuse(path, 'no whole DRX frame is in it', 'it is damaged or cut short');
+  const seen = await headersAtEnds(file, shape, drxFrame);
   const tuning = options.tuning ?? 1;
-  const beams = common(seen.map((frame) => frame.beam));
+  const beams = recurring(seen.map((frame) => frame.beam));
   if (beams.length > 1)
     refuse(path, `holds frames of beams ${beams.join(' and ')}`, 'give each beam its own file');
   const [beam] = beams;
@@ -232,7 +227,7 @@ export async function openDrx(
   const { decimation, word, offset } = mine[0];
   const isTuned = tuningWatch(path, word);
   mine.forEach(isTuned);
-  const polarisationsAt = common(mine.map((frame) => frame.polarisation));
+  const polarisationsAt = recurring(mine.map((frame) => frame.polarisation));
   const span = tagSpan(
     mine.map((frame) => frame.tag),
     64 * DRX_SAMPLES * decimation,
@@ -256,7 +251,7 @@ export async function openDrx(
       ...headOf(file, shape, options, shape.kind === 'drx8' ? 'DRX8' : 'DRX', {
         beam,
         tuning,
-        tunings: common(seen.map((frame) => frame.tuning)),
+        tunings: recurring(seen.map((frame) => frame.tuning)),
         decimation,
         firstTimeTag: String(span.first + BigInt(offset)),
         timeOffset: offset,

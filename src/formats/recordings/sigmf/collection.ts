@@ -3,7 +3,6 @@
  * observation in list order.
  */
 import { createHash } from 'node:crypto';
-import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
@@ -11,9 +10,9 @@ import { secondsBetween } from '../../../core/instant.js';
 import { formatSeconds } from '../../../core/units.js';
 import type { Format, OpenOptions, Recording } from '../../format.js';
 import { headOf, readJson, withInput } from '../../io/input.js';
-import { isRemote } from '../../io/remote.js';
 import { joinRecordings } from '../../several/recordings.js';
 import { firstIssue } from '../../telescope-json.js';
+import { besideIt } from './meta.js';
 import { openSigmf } from './open.js';
 
 /** A recording's base name, and the hash of its metadata file. */
@@ -29,9 +28,6 @@ const collectionSchema = z.looseObject({
       .optional(),
   }),
 });
-
-const besideIt = (path: string, name: string): string =>
-  isRemote(path) ? path.replace(/[^/]*$/, name) : join(dirname(path), name);
 
 const sha512Of = (path: string): Promise<string> =>
   withInput(

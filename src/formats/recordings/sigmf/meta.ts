@@ -101,12 +101,8 @@ interface Segment {
   readonly frames: number;
 }
 
-/** The file positions of all samples of a recording. Voltages count as one channel. */
+/** The file positions of all samples of a recording. */
 export interface SigmfLayout {
-  readonly dataPath: string;
-  readonly sampleBytes: SampleBytes;
-  readonly channels: number;
-  readonly inputs: number;
   readonly samples: number;
   readonly segments: readonly Segment[];
   /** Ranges marked as missing although the file has bytes for them. */
@@ -130,15 +126,19 @@ export function dataPathOf(metaPath: string, meta: SigmfMeta): string {
   if (/[/\\]/.test(named) || named === '..') {
     refuse(metaPath, `core:dataset '${named}' is not a plain file name`, 'keep the data beside the metadata');
   }
-  // Beside it, on disk or on a server.
-  return isRemote(metaPath) ? metaPath.replace(/[^/]*$/, named) : join(dirname(metaPath), named);
+  return besideIt(metaPath, named);
 }
+
+/** On disk or on a server. */
+export const besideIt = (path: string, name: string): string =>
+  isRemote(path) ? path.replace(/[^/]*$/, name) : join(dirname(path), name);
 
 interface LayoutFacts {
   readonly metaPath: string;
   readonly dataPath: string;
   readonly dataBytes: number;
   readonly sampleBytes: SampleBytes;
+  /** Voltages count as one channel. */
   readonly channels: number;
   readonly inputs: number;
   readonly start: Instant;
@@ -162,15 +162,7 @@ export function planLayout(meta: SigmfMeta, facts: LayoutFacts): SigmfLayout {
   const segments = planSegments(meta, frames, facts);
   const last = segments[segments.length - 1];
   const samples = last.firstSample + last.frames;
-  return {
-    dataPath,
-    sampleBytes,
-    channels,
-    inputs,
-    samples,
-    segments,
-    missing: missingBoxes(meta, { metaPath, frames, segments, channels, inputs }),
-  };
+  return { samples, segments, missing: missingBoxes(meta, { metaPath, frames, segments, channels, inputs }) };
 }
 
 /** Samples are counted, dates come from a computer's clock: its error and drift may be this large. */
@@ -243,8 +235,8 @@ function planSegments(meta: SigmfMeta, frames: number, facts: LayoutFacts): Segm
 /** Annotations marked corella:missing, converted from file positions to samples of the recording. */
 function missingBoxes(
   meta: SigmfMeta,
-  shape: Pick<SigmfLayout, 'segments' | 'channels' | 'inputs'> & {
-    readonly metaPath: string;
+  shape: Pick<LayoutFacts, 'metaPath' | 'channels' | 'inputs'> & {
+    readonly segments: readonly Segment[];
     readonly frames: number;
   },
 ): SpectraGap[] {

@@ -183,6 +183,7 @@ interface Shape {
 /** Common to both kinds of recording. */
 async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Shape) {
   const { global, captures } = meta;
+  const { 'core:sha512': sha512 } = global;
   const [first] = captures;
   const rateHz =
     global['core:sample_rate'] ??
@@ -219,13 +220,13 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
     format: 'sigmf',
     ...unknownFactsOf({ frequency: centreFrequencyHz === undefined, start: knownStart === undefined }),
     polarisations,
-    details: details(meta, layout),
+    details: details(meta, layout, file.path),
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),
     bits: meta.global['corella:bits'],
     samples: layout.samples,
     start,
     telescope,
-    ...(global['core:sha512'] !== undefined && { verify: () => verifyChecksum(file, meta) }),
+    ...(sha512 !== undefined && { verify: () => verifyChecksum(file, sha512) }),
   };
   const frameBytes = shape.channels * shape.inputs * shape.sampleBytes;
   const segments = layout.segments.map(({ firstFrame, firstSample, frames }): Segment => ({
@@ -255,7 +256,7 @@ function checkInputs(metaPath: string, inputs: number, polarisations: 1 | 2, sta
 }
 
 /** Plain JSON for display and scripts; without the telescope, which is shown elsewhere. */
-function details(meta: SigmfMeta, layout: SigmfLayout): Record<string, unknown> {
+function details(meta: SigmfMeta, layout: SigmfLayout, dataFile: string): Record<string, unknown> {
   const present = layout.segments.reduce((sum, segment) => sum + segment.frames, 0);
   const corella: Record<string, unknown> = {};
   const global: Record<string, unknown> = {};
@@ -265,7 +266,7 @@ function details(meta: SigmfMeta, layout: SigmfLayout): Record<string, unknown> 
     else global[key] = value;
   }
   return {
-    dataFile: layout.dataPath,
+    dataFile,
     global,
     corella,
     captures: meta.captures,
@@ -311,9 +312,7 @@ function hasLowestNibble(elements: SpectraElements): boolean {
   return false;
 }
 
-async function verifyChecksum(file: InputFile, meta: SigmfMeta): Promise<void> {
-  const expected = meta.global['core:sha512'];
-  if (expected === undefined) return;
+async function verifyChecksum(file: InputFile, expected: string): Promise<void> {
   const hash = createHash('sha512');
   const chunk = new Uint8Array(2 ** 20);
   for (let at = 0; at < file.sizeBytes; at += chunk.length) {

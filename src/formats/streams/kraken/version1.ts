@@ -3,7 +3,7 @@
  * little-endian order, then complex float32 samples, channel by channel. The client requests each frame.
  */
 import { instant } from '../../../core/instant.js';
-import { frameKinds, type FrameKind, type KrakenFrame } from './frame.js';
+import { frameKinds, type KrakenFrame } from './frame.js';
 
 export const HEADER_BYTES = 1024;
 export const SYNC_WORD = 0x2bf7b95a;

@@ -59,8 +59,8 @@ const prototypes = {
 } as const;
 type Name = keyof typeof prototypes;
 const openers = {
-  ms_open: 'void* ms_open(const char* path, const char* column)',
-  ms_create:
+  open: 'void* ms_open(const char* path, const char* column)',
+  create:
     'void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions, const double* diameters, double channels, const double* frequencies, double channelWidth, double products, const int32_t* correlations, const char* field, double longitude, double latitude, const char* own, const char* history, const char* units, const double* receptorAngles, const char* mount)',
 } as const;
 
@@ -88,7 +88,7 @@ export async function openCasacore(path: string): Promise<Casacore> {
   const functions = Object.fromEntries(
     Object.entries(prototypes).map(([name, prototype]) => [name, bind(prototype)]),
   ) as Record<Name, Call>;
-  const opening = { ms_open: bind(openers.ms_open), ms_create: bind(openers.ms_create) };
+  const [open, create] = [bind(openers.open), bind(openers.create)];
   const texts = bind('const char* ms_text(void* handle, const char* what)');
   const failed = (path_: string): never => {
     throw refusal(path_, String(problem()));
@@ -99,9 +99,9 @@ export async function openCasacore(path: string): Promise<Casacore> {
     },
     open: async (path_, column) => {
       await tryOpening(trial, path_, column);
-      return opening.ms_open(path_, column) ?? failed(path_);
+      return open(path_, column) ?? failed(path_);
     },
-    create: (path_, ...args) => opening.ms_create(path_, ...args) ?? failed(path_),
+    create: (path_, ...args) => create(path_, ...args) ?? failed(path_),
     text: (where, handle, what) => (texts(handle, what) as string | null) ?? failed(where),
   };
   return loaded;

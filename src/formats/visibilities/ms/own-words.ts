@@ -57,7 +57,8 @@ export function readOwnWords(text: string, seen: Telescope): OwnWords | undefine
   }
 }
 
-const placesOf = ({ site, stations }: Telescope) => {
+/** In ECEF, absolute. */
+export const placesOf = ({ site, stations }: Pick<Telescope, 'site' | 'stations'>) => {
   const centre = siteToEcef(site);
   return stations.map(({ name, eastM, northM, upM }) => {
     const { x, y, z } = enuToEcef({ x: eastM, y: northM, z: upM }, site);

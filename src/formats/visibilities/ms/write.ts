@@ -10,15 +10,14 @@ import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, type Instant } from '../../../core/instant.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import { enuToEcef, siteToEcef } from '../../../telescope/earth.js';
 import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
-import { isMeasurementSet } from '../../io/measurement-set.js';
+import { isMeasurementSet } from '../../io/output.js';
 import { storedIntegrationS, storedUvwM, writtenProducts } from '../pass-through.js';
 import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
 import { EAST_ANGLES, mountWords } from './feeds.js';
 import { openCasacore } from './library.js';
-import { ownWordsOf } from './own-words.js';
+import { ownWordsOf, placesOf } from './own-words.js';
 import { casacoreCodes } from './read.js';
 import { MJD_TO_UNIX_S } from './rows.js';
 
@@ -33,13 +32,8 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
   const unusedPlaces = new Set((header.unusedAntennas ?? []).map(({ place }) => place));
   /** The antenna-table row of each station. */
   const rowOf = table.map((_, row) => row).filter((row) => !unusedPlaces.has(row));
-  const centre = siteToEcef(telescope.site);
-  const positions = Float64Array.from(
-    table.flatMap(({ eastM, northM, upM }) => {
-      const { x, y, z } = enuToEcef({ x: eastM, y: northM, z: upM }, telescope.site);
-      return [x + centre.x, y + centre.y, z + centre.z];
-    }),
-  );
+  const places = placesOf({ site: telescope.site, stations: table });
+  const positions = Float64Array.from(places.flatMap(({ x, y, z }) => [x, y, z]));
   const written = writtenProducts(header);
   const codes = written.map(({ code }) =>
     Number(Object.entries(casacoreCodes).find(([, ours]) => ours === code)?.[0]),

@@ -34,7 +34,7 @@ export async function details(of: {
       return sum + times.length - own.size;
     }, 0);
   const [earliest] = first.held.keys();
-  const read = await pieceReader(of.layout).read(first, earliest);
+  const read = await pieceReader(of.layout)(first, earliest);
   return {
     correlator: first.correlator,
     observation: observation.obsId,

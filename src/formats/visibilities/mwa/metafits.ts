@@ -14,8 +14,8 @@ import { withInput } from '../../io/input.js';
 const CABLE_SLOWNESS = 1.204;
 
 /** The correlator's fringe-stopping direction (GEODEL). */
-export type StoppedTowards = 'nowhere' | 'zenith' | 'tile pointing' | 'phase centre';
-const stoppedTowards: readonly StoppedTowards[] = ['nowhere', 'zenith', 'tile pointing', 'phase centre'];
+const stoppedTowards = ['nowhere', 'zenith', 'tile pointing', 'phase centre'] as const;
+export type StoppedTowards = (typeof stoppedTowards)[number];
 
 export interface Observation {
   readonly path: string;

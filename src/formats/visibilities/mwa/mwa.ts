@@ -181,7 +181,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
     const start = instantOf(millis);
     const lateM = latenessM(observation, cables, start);
     for (const piece of pieces) {
-      const read = await reader.read(piece, millis);
+      const read = await reader(piece, millis);
       if (read === undefined) continue;
       const firstChannel = band.indexOf(piece.coarse) * channels;
       addPiece(gathering, read, {

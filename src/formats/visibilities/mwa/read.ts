@@ -12,11 +12,8 @@ interface PieceValues {
   readonly weights: Float32Array | undefined;
 }
 
-/** Reads any of the files with a common layout into one memory. */
-export interface PieceReader {
-  /** Valid until the next read; undefined if the file lacks this time. */
-  read(piece: Piece, millis: number): Promise<PieceValues | undefined>;
-}
+/** Reads any of the files with a common layout into one memory: valid until the next; undefined without this time. */
+export type PieceReader = (piece: Piece, millis: number) => Promise<PieceValues | undefined>;
 
 export function pieceReader({ axes, pairs }: Layout): PieceReader {
   const bytes = new Uint8Array(4 * axes[0] * axes[1]);
@@ -28,16 +25,14 @@ export function pieceReader({ axes, pairs }: Layout): PieceReader {
   };
   const stored = { float32: new Float32Array(bytes.buffer), int32: new Int32Array(bytes.buffer) };
   const weights = new Float32Array(weightBytes.buffer);
-  return {
-    read: async (piece, millis) => {
-      const held = piece.held.get(millis);
-      if (held === undefined) return undefined;
-      await fill(piece, bytes, held.dataStart);
-      const values = stored[piece.stored];
-      if (held.weightsStart === undefined) return { piece, values, weights: undefined };
-      await fill(piece, weightBytes, held.weightsStart);
-      return { piece, values, weights };
-    },
+  return async (piece, millis) => {
+    const held = piece.held.get(millis);
+    if (held === undefined) return undefined;
+    await fill(piece, bytes, held.dataStart);
+    const values = stored[piece.stored];
+    if (held.weightsStart === undefined) return { piece, values, weights: undefined };
+    await fill(piece, weightBytes, held.weightsStart);
+    return { piece, values, weights };
   };
 }
 

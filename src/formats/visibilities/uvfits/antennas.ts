@@ -223,7 +223,6 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     positions: absolute ? 'absolute' : 'offsets',
     ...own,
     ...feedFacts(unit, table, own.own !== undefined),
-    feedsDeg: header.has('HASFEED') && header.logical('HASFEED') ? feedAngleDeg(table) : undefined,
   };
 }
 
@@ -232,13 +231,14 @@ function feedFacts(
   { header }: FitsUnit,
   table: FitsTable,
   isOurs: boolean,
-): Pick<Antennas, 'mount' | 'feedAngleDeg' | 'feedFrame'> {
+): Pick<Antennas, 'feedsDeg' | 'mount' | 'feedAngleDeg' | 'feedFrame'> {
   const word = header.text('MOUNT', '').trim();
   const mount = isOurs ? mounts.find((one) => one === word) : mountOf(table);
   const frame = header.text('POLFRAME', '').trim().toLowerCase();
-  const feedsDeg = header.has('HASFEED') && header.logical('HASFEED') ? rotatedFeedDeg(table) : undefined;
-  const angleDeg = header.has('FEEDANG') ? header.real('FEEDANG') : feedsDeg;
+  const feedsDeg = header.has('HASFEED') && header.logical('HASFEED') ? feedAngleDeg(table) : undefined;
+  const angleDeg = header.has('FEEDANG') ? header.real('FEEDANG') : rotatedFeedDeg(table, feedsDeg);
   return {
+    feedsDeg,
     ...(mount && { mount }),
     ...(angleDeg !== undefined && { feedAngleDeg: angleDeg }),
     ...((frame === 'feeds' || frame === 'sky') && { feedFrame: frame }),
@@ -246,8 +246,7 @@ function feedFacts(
 }
 
 /** For feeds along neither north nor east, Y 90° before X. */
-function rotatedFeedDeg(table: FitsTable): number | undefined {
-  const first = feedAngleDeg(table);
+function rotatedFeedDeg(table: FitsTable, first: number | undefined): number | undefined {
   if (first === undefined || Math.abs(first - 90 * Math.round(first / 90)) < 1e-3) return undefined;
   const [second] = table.numbers('POLAB', 1)[0];
   return Math.abs(first - second - 90) < 1e-3 ? first : undefined;

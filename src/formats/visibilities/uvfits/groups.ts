@@ -3,7 +3,6 @@
  * and FITS-IDI. A row of the pair (A1, A2) holds S = V₁₂·e^(−2πi f WW), so V₁₂ = S·e^(+2πi f WW), and V₂₁[p₂][p₁] =
  * conj(V₁₂[p₁][p₂]).
  */
-import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, secondsBetween, type Instant } from '../../../core/instant.js';
 import { formatSeconds, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
@@ -24,7 +23,6 @@ import {
   type Gathering,
   type StoredProduct,
   noFaults,
-  type ValueFaults,
 } from '../../io/gather.js';
 import { openOn, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
@@ -128,18 +126,23 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
       for (let k = 0; k < index.slots.length; k++) {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);
-        const start = addSeconds(inUtc(slot.middle, utcOffsetS), -durationS / 2);
-        const when = { start, durationS };
-        const delayS =
+        const middle = inUtc(slot.middle, utcOffsetS);
+        const gathering = gather({
+          path: file.path,
+          channels: layout.channels.length,
+          stations: antennas.stations.length,
+          polarisations: layout.polarisations,
+          products,
+          values: 'mean',
+          faults,
+          ...(stoppedAt && { stoppedAt }),
+        });
+        const delayBetween =
           uvw.isFlat && stoppedAt
-            ? delaysBy(
-                placesInUse(header.telescope, of.places),
-                inUtc(slot.middle, utcOffsetS),
-                stoppedAt,
-                uvw.sign,
-              )
+            ? delaysBy(placesInUse(header.telescope, of.places), middle, stoppedAt, uvw.sign)
             : undefined;
-        yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when, faults, delayS });
+        await gatherSlot(gathering, slot, { file, layout, antennas, reader }, delayBetween);
+        yield gathering.finish({ start: addSeconds(middle, -durationS / 2), durationS });
       }
     },
     close: () => file.close(),
@@ -285,30 +288,13 @@ function durationOf(slots: readonly TimeSlot[], k: number): number {
   return k > 0 ? secondsBetween(slots[k - 1].middle, middle) : 1;
 }
 
-interface Gathered {
-  readonly layout: UvfitsLayout;
-  readonly antennas: Antennas;
-  readonly reader: GroupReader;
-  readonly slot: TimeSlot;
-  readonly stoppedAt: SkyPosition | undefined;
-  readonly when: Pick<Integration, 'start' | 'durationS'>;
-  readonly faults: ValueFaults;
-  /** w from the positions, if not in the file. */
-  readonly delayS: ((s1: number, s2: number) => number) | undefined;
-}
-
-async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
-  const { layout, antennas, reader, slot, stoppedAt } = of;
-  const gathering = gather({
-    path: file.path,
-    channels: layout.channels.length,
-    stations: antennas.stations.length,
-    polarisations: layout.polarisations,
-    products: layout.products,
-    values: 'mean',
-    faults: of.faults,
-    ...(stoppedAt && { stoppedAt }),
-  });
+/** `delayBetween`: w from the positions, if not in the file. */
+async function gatherSlot(
+  gathering: Gathering,
+  slot: TimeSlot,
+  { file, layout, antennas, reader }: Pick<OpenedGroups, 'file' | 'layout' | 'antennas' | 'reader'>,
+  delayBetween: ((s1: number, s2: number) => number) | undefined,
+): Promise<void> {
   const stationOf = new Map(antennas.numbers.map((number, s) => [number, s]));
   for (const run of slot.runs) {
     for await (const chunk of readGroups(file, layout, run)) {
@@ -326,29 +312,20 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
           );
         }
         const [uS, vS, fileWS] = reader.uvwS(group);
-        const wS = of.delayS ? of.delayS(s1, s2) : fileWS;
+        const wS = delayBetween ? delayBetween(s1, s2) : fileWS;
         const metres = SPEED_OF_LIGHT_M_PER_S;
         gathering.row(s1, s2, {
           uvwM: [uS * metres, vS * metres, wS * metres],
           integrationS: rowLengthS(reader, group),
         });
-        addGroup(gathering, { group, layout, delayS: wS });
+        addGroup(gathering, group, layout, wS);
       }
     }
   }
-  return gathering.finish(of.when);
 }
 
 /** Unphases one group. */
-function addGroup(
-  gathering: Gathering,
-  row: {
-    readonly group: GroupValues;
-    readonly layout: UvfitsLayout;
-    readonly delayS: number;
-  },
-): void {
-  const { group, layout, delayS } = row;
+function addGroup(gathering: Gathering, group: GroupValues, layout: UvfitsLayout, delayS: number): void {
   const { partStride } = layout;
   layout.channels.forEach(({ frequencyHz, offset, weightOffset }, c) => {
     const phase = 2 * Math.PI * frequencyHz * delayS;

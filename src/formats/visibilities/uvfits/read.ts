@@ -1,6 +1,6 @@
 /** Opens UVFITS: visibilities as random groups, followed by tables of antennas, frequencies and sources. */
 import { refuse } from '../../../core/errors.js';
-import { readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
+import { readUnit, type FitsHeader } from '../../fits/fits.js';
 import type { KeywordValue, OpenOptions, VisibilityFile } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
 import type { SkyPosition } from '../../../sky/frame.js';
@@ -9,9 +9,8 @@ import { readBands } from './bands.js';
 import { keywordsOf, orientationOf, unitsOf } from '../header-facts.js';
 import { openTaken, readTables, visibilitiesOf, type OpenedGroups } from './groups.js';
 import { planUvfits, type UvfitsLayout } from './layout.js';
-import { groupReader, readGroups, type GroupIndex, type GroupReader } from './rows.js';
+import { groupReader, indexTarget, readGroups } from './rows.js';
 import { readSources, sourceOf } from './sources.js';
-import { indexTarget } from './target.js';
 
 export const openUvfits = (path: string, options: OpenOptions = {}): Promise<VisibilityFile> =>
   openTaken(path, (file) => openGroups(file, options));
@@ -48,15 +47,12 @@ async function openGroups(
   }
   const reader = groupReader(layout, path);
   const sources = await readSources(file, tables.get('AIPS SU')?.[0]);
-  const { index, several } = await indexTarget(
-    file,
-    { layout, reader, target },
-    (id) => sources?.get(id)?.name,
-  );
+  const { index, several } = await indexTarget(file, layout, reader, target, (id) => sources?.get(id)?.name);
   const { source, assumed } = sourceOf(file.path, sources, {
     headerPlace: layout.phaseCentre,
     id: layout.parameters.some(({ name }) => name === 'SOURCE') ? index.sources[0] : undefined,
   });
+  const highestHz = layout.channels[layout.channels.length - 1].frequencyHz;
   return visibilitiesOf({
     file,
     format: 'uvfits',
@@ -74,7 +70,28 @@ async function openGroups(
     assumed: [...(layout.assumed ?? []), ...assumed],
     facts: factsOf(header, antennas, layout.phaseCentre),
     details: {
-      ...details({ primary, layout, antennas, index, reader }),
+      object: header.text('OBJECT', 'unknown'),
+      dateObs: header.text('DATE-OBS', ''),
+      instrument: header.text('INSTRUME', ''),
+      unit: header.text('BUNIT', ''),
+      groups: layout.groupCount,
+      parameters: layout.parameters.map(({ name }) => name),
+      products: layout.products.map(({ label }) => label),
+      weights: layout.weighted ? 'in the file' : 'none: every value has weight 1',
+      baselineForm: reader.baselineForm,
+      antennaNumbers: antennas.numbers,
+      antennaPositions: antennas.positions,
+      frame: antennas.frame,
+      timeSystem: antennas.timeSystem === '' ? 'unspecified: UTC is assumed' : antennas.timeSystem,
+      integrationTime:
+        index.slots[0].integrationS === undefined
+          ? 'unspecified: the spacing of times is used'
+          : 'in the file',
+      sources: index.sources,
+      longestDelayS: index.longestDelayS,
+      // WW is in single precision, which limits the accuracy of unphasing.
+      phaseErrorTurns: index.longestDelayS * 2 ** -24 * highestHz,
+      history: header.remarks,
       firstGroup: await groupFacts(file, layout, 0),
       lastGroup: await groupFacts(file, layout, layout.groupCount - 1),
     },
@@ -143,38 +160,4 @@ async function groupFacts(file: InputFile, layout: UvfitsLayout, firstGroup: num
     };
   }
   return {};
-}
-
-function details(of: {
-  readonly primary: FitsUnit;
-  readonly layout: UvfitsLayout;
-  readonly antennas: Antennas;
-  readonly index: GroupIndex;
-  readonly reader: GroupReader;
-}): Record<string, unknown> {
-  const { primary, layout, antennas, index, reader } = of;
-  const { header } = primary;
-  const highestHz = layout.channels[layout.channels.length - 1].frequencyHz;
-  return {
-    object: header.text('OBJECT', 'unknown'),
-    dateObs: header.text('DATE-OBS', ''),
-    instrument: header.text('INSTRUME', ''),
-    unit: header.text('BUNIT', ''),
-    groups: layout.groupCount,
-    parameters: layout.parameters.map(({ name }) => name),
-    products: layout.products.map(({ label }) => label),
-    weights: layout.weighted ? 'in the file' : 'none: every value has weight 1',
-    baselineForm: reader.baselineForm,
-    antennaNumbers: antennas.numbers,
-    antennaPositions: antennas.positions,
-    frame: antennas.frame,
-    timeSystem: antennas.timeSystem === '' ? 'unspecified: UTC is assumed' : antennas.timeSystem,
-    integrationTime:
-      index.slots[0].integrationS === undefined ? 'unspecified: the spacing of times is used' : 'in the file',
-    sources: index.sources,
-    longestDelayS: index.longestDelayS,
-    // WW is in single precision, which limits the accuracy of unphasing.
-    phaseErrorTurns: index.longestDelayS * 2 ** -24 * highestHz,
-    history: header.remarks,
-  };
 }

@@ -4,6 +4,7 @@ import { fromJulianDate, type Instant } from '../../../core/instant.js';
 import { hasOneCrossHand } from '../../io/gather.js';
 import type { InputFile } from '../../io/input.js';
 import { rowsPerTime } from '../header-facts.js';
+import { chooseTarget } from '../targets.js';
 import type { Parameter, UvfitsLayout } from './layout.js';
 
 /** A group's numbers, in the file's own precision. */
@@ -256,6 +257,21 @@ export async function indexGroups(
     pairs,
     ...((sample ?? unset) && { sample: sample ?? unset }),
   };
+}
+
+/** The groups of one source, or of all. */
+export async function indexTarget(
+  file: InputFile,
+  layout: UvfitsLayout,
+  reader: GroupReader,
+  target: string | undefined,
+  nameOf: (id: number) => string | undefined,
+): Promise<{ readonly index: GroupIndex; readonly several?: string | undefined }> {
+  const index = await indexGroups(file, layout, reader);
+  const present = index.sources.map((id) => ({ id, name: nameOf(id)?.trim() ?? String(id) }));
+  const { only, several } = chooseTarget(file.path, present, target);
+  if (!only || present.length === 1) return { index, several };
+  return { index: await indexGroups(file, layout, reader, only.id) };
 }
 
 function checkGroup(

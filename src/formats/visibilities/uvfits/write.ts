@@ -6,18 +6,17 @@
  * autocorrelation V_ii[p₁][p₂] itself). Fringe stopping gives V₁₂·e^(−2πi f (r₁ − r₂)·n/c) = V₁₂·e^(−2πi f WW).
  */
 import { baselineIndex } from '../../../core/axes.js';
-import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, formatInstant, julianDate, type Instant } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import { refuseUneven } from '../../fits/even-channels.js';
-import { storedIntegrationS, storedUvwM, writtenProducts } from '../pass-through.js';
+import { checkIntegration, storedIntegrationS, storedUvwM, writtenProducts } from '../pass-through.js';
 import {
   headerBytes,
   integerCard,
   logicalCard,
   paddedBytes,
   realCard,
+  refuseUneven,
   remarkCards,
   textCards,
 } from '../../fits/fits.js';
@@ -65,9 +64,8 @@ export async function createUvfits(
     await output.writeAt(end, bytes.swap32());
     end += bytes.length;
   };
-  const tableAt = (groupsEnd: number): number => paddedBytes(groupsEnd);
   const putTable = (groupsEnd: number): Promise<void> =>
-    output.writeAt(groupsEnd, Buffer.concat([new Uint8Array(tableAt(groupsEnd) - groupsEnd), table]));
+    output.writeAt(groupsEnd, Buffer.concat([new Uint8Array(paddedBytes(groupsEnd) - groupsEnd), table]));
   const putHeader = (start: Instant): Promise<void> =>
     output.writeAt(0, primaryHeader(header, parameters, { start, groups: finished.groups }));
   try {
@@ -100,7 +98,7 @@ export async function createUvfits(
       const groupsEnd = end + 4 * groupElements * groups;
       // The new groups overwrite the table's place. So that a complete table always exists, a copy is first written
       // where nothing else goes; the header, of which only the group count changes, is updated last.
-      const copyAt = Math.max(tableAt(groupsEnd) + table.length, paddedBytes(output.sizeBytes));
+      const copyAt = Math.max(paddedBytes(groupsEnd) + table.length, paddedBytes(output.sizeBytes));
       await output.resize(copyAt + table.length);
       await output.writeAt(copyAt, table);
       const middle = addSeconds(integration.start, integration.durationS / 2);
@@ -141,7 +139,7 @@ export async function createUvfits(
         end: groupsEnd,
       });
       await putHeader(firstStart);
-      await output.resize(tableAt(groupsEnd) + table.length);
+      await output.resize(paddedBytes(groupsEnd) + table.length);
       output.worthKeeping();
       if (appears === 'first-integration') await output.appear();
     },
@@ -152,7 +150,7 @@ export async function createUvfits(
       }
       await putTable(finished.end);
       await putHeader(firstStart);
-      await output.resize(tableAt(finished.end) + table.length);
+      await output.resize(paddedBytes(finished.end) + table.length);
       await output.finish();
       return finished.integrations;
     },
@@ -285,19 +283,5 @@ function checkHeader(path: string, header: VisibilityHeader): void {
   refuseUneven(path, frequenciesHz, 'write evenly spaced channels to UVFITS');
   if (polarisations > telescope.polarisations) {
     refuse(path, `${polarisations} polarisations of a telescope with ${telescope.polarisations}`);
-  }
-}
-
-function checkIntegration(path: string, header: VisibilityHeader, integration: Integration): void {
-  const given = [integration.stations, integration.channels, integration.polarisations].join(' × ');
-  const wanted = [header.telescope.stations.length, header.frequenciesHz.length, header.polarisations].join(
-    ' × ',
-  );
-  if (given !== wanted) {
-    refuse(
-      path,
-      `an integration of ${given} stations × channels × polarisations where the file has ${wanted}`,
-      'one file holds one arrangement',
-    );
   }
 }

@@ -7,7 +7,10 @@ import type { Hdf5File } from '../../hdf5/read.js';
 import { turnedRaDeg } from '../header-facts.js';
 import { chooseTarget, type ChosenTarget, type Target } from '../targets.js';
 import { driftName, followedPlace, groundPlace, type Span } from './moving.js';
-import { optionalText } from './optional-text.js';
+
+/** Of the Header. */
+export const optionalText = (file: Hdf5File, name: string): string | undefined =>
+  file.has(`Header/${name}`) ? file.text(`Header/${name}`) : undefined;
 
 export interface Centre {
   /** Whether fringes were stopped, per row if the file has several phase centres. */

@@ -15,7 +15,7 @@ import {
   unitsOf,
 } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
-import { centreOf, targetsOf, type Centre } from './centre.js';
+import { centreOf, optionalText, targetsOf, type Centre } from './centre.js';
 import {
   codesInOurOrder,
   codesOf,
@@ -25,7 +25,6 @@ import {
   type StoredProduct,
 } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
-import { optionalText } from './optional-text.js';
 import { telescopeOf } from './telescope.js';
 
 /** One time, and the rows that hold it. */

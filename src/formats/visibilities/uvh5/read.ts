@@ -56,6 +56,12 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   const faults = noFaults();
   const header: Weighed = { ...facts, direction, weights: weightsOf(data, facts) };
   const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
+  const isCounted = header.weights === 'counted';
+  const assumed = [
+    ...header.assumed,
+    ...oddUvw,
+    ...(isCounted ? [] : ['its nsamples are not set: every unflagged value has weight 1']),
+  ];
   return {
     kind: 'visibilities',
     path,
@@ -75,20 +81,13 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
     details: {
       ...header.details,
       storage: data.visibilities.storage,
-      weights:
-        header.weights === 'counted' ? 'in the file' : 'none usable: every unflagged value has weight 1',
+      weights: isCounted ? 'in the file' : 'none usable: every unflagged value has weight 1',
       uvw: direction === 1 ? 'r2 - r1' : 'r1 - r2',
       ...ends(data, header),
     },
     integrationCount: header.slots.length,
     durationsS: Float64Array.from(header.slots, ({ durationS }) => durationS),
-    ...assumptions([
-      ...header.assumed,
-      ...oddUvw,
-      ...(header.weights === 'counted'
-        ? []
-        : ['its nsamples are not set: every unflagged value has weight 1']),
-    ]),
+    ...(assumed.length > 0 && { assumed }),
     targets: header.targets,
     faults,
     integrations: async function* (): AsyncGenerator<Integration> {
@@ -141,9 +140,6 @@ function directionOf(
           ],
   };
 }
-
-const assumptions = (assumed: readonly string[]): Pick<VisibilityFile, 'assumed'> =>
-  assumed.length > 0 ? { assumed } : {};
 
 interface Weighed extends Uvh5Header {
   readonly weights: 'counted' | 'unit';

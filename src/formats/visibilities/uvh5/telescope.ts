@@ -4,7 +4,7 @@ import type { Hdf5File } from '../../hdf5/read.js';
 import { telescopeSchema } from '../../telescope-json.js';
 import { recordingSeen } from '../pass-through.js';
 import { mountWords } from './plan.js';
-import { optionalText } from './optional-text.js';
+import { optionalText } from './centre.js';
 
 export function telescopeOf(of: {
   readonly file: Hdf5File;

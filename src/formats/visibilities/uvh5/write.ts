@@ -5,17 +5,17 @@
  * w/c).
  */
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
-import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, julianDate, type Instant } from '../../../core/instant.js';
 import { RADIANS_PER_DEGREE } from '../../../core/units.js';
 import { dot, normalise, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { localSiderealTimeRad } from '../../../sky/earth/sidereal.js';
-import { storedIntegrationS, storedUvwM } from '../pass-through.js';
+import { checkIntegration, storedIntegrationS, storedUvwM } from '../pass-through.js';
 import { stationNumbers } from '../header-facts.js';
 import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { createHdf5 } from '../../hdf5/write.js';
+import { bytesOf } from '../../io/interleave.js';
 import { openOutput } from '../../io/output.js';
 import { isRunning, planUvh5, type Uvh5Options } from './plan.js';
 import { rowFillers } from './values.js';
@@ -65,7 +65,7 @@ export async function createUvh5(
         const geometry = geometryAt(header, options, middle);
         firstTime ??= middle;
         const put = (name: string, bytes: ArrayBufferView): Promise<void> =>
-          file.append(name, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+          file.append(name, bytesOf(bytes));
         const { pairs: there } = integration;
         const pairs = there
           ? allPairs.filter(([one, two]) => there[baselineIndex(two, one)] === 1)
@@ -162,21 +162,6 @@ export async function createUvh5(
   } catch (error) {
     await output.abandon();
     throw error;
-  }
-}
-
-function checkIntegration(path: string, header: VisibilityHeader, integration: Integration): void {
-  const { stations, polarisations, channels } = integration;
-  if (
-    stations !== header.telescope.stations.length ||
-    polarisations !== header.polarisations ||
-    channels !== header.frequenciesHz.length
-  ) {
-    refuse(
-      path,
-      `an integration of ${stations} stations, ${polarisations} polarisations and ${channels} channels does not fit the header`,
-      'give the header that belongs to it',
-    );
   }
 }
 
