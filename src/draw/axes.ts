@@ -1,6 +1,6 @@
 /** The frame of a panel: its title, its border, and numbers along two sides. */
 import { CAPITAL_HEIGHT, textWidth } from './letters.js';
-import { rectangle, type Shape } from './shapes.js';
+import { rectangle, segment, type Shape } from './shapes.js';
 import { FAINT, INK, sizeOf, text, WARNING } from './style.js';
 import { ticks, tickTexts, type Range } from './ticks.js';
 
@@ -112,15 +112,8 @@ export function drawAxes(panel: Panel, frame: PlotFrame, grid: 'outside' | 'acro
   const bottom = top + height;
   const { across, up } = placesIn(panel, frame);
   const [alongX, alongY] = [xTicks(x, width), yTicks(y, height)];
-  const line = (x1: number, y1: number, x2: number, y2: number, colour: number): Shape => ({
-    kind: 'line',
-    points: [
-      { x: x1, y: y1 },
-      { x: x2, y: y2 },
-    ],
-    width: 1,
-    colour,
-  });
+  const line = (x1: number, y1: number, x2: number, y2: number, colour: number): Shape =>
+    segment([x1, y1, x2, y2], 1, colour);
   const labelX = left - widest(alongY) - 8 - 14;
   return [
     ...(grid === 'across'

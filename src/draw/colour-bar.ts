@@ -4,7 +4,7 @@ import { boxOf, levelWith, xTicks, yTicks, type PanelAxis, type PlotFrame, type 
 import type { Box } from './cut.js';
 import { textWidth } from './letters.js';
 import { NOTHING, paletteColour, paletteTable, type Palette } from './palettes.js';
-import { rectangle, type Shape } from './shapes.js';
+import { rectangle, segment, type Shape } from './shapes.js';
 import { colourFraction, type Stretch } from './stretch.js';
 import { INK, sizeOf, text } from './style.js';
 import { numberText } from './ticks.js';
@@ -69,7 +69,10 @@ function lying(scale: ColourScale, frame: PlotFrame): Shape[] {
     { kind: 'line', points: rectangle(boxOf(frame)), closed: true, width: 0.7, colour: INK },
     ...ticksAlong.flatMap(({ at, words }): Shape[] => {
       const x = left + width * colourFraction(at, scale);
-      return [stroke(x, bottom, x, bottom + 5), text('tick', words, { x, y: bottom + 20, anchor: 'middle' })];
+      return [
+        segment([x, bottom, x, bottom + 5], 1, INK),
+        text('tick', words, { x, y: bottom + 20, anchor: 'middle' }),
+      ];
     }),
   ];
 }
@@ -99,7 +102,7 @@ function standing(scale: ColourScale, frame: PlotFrame, { missing }: ColourBarOp
     { kind: 'line', points: rectangle(boxOf(frame)), closed: true, width: 1, colour: INK },
     ...alongY.flatMap(({ at, words }): Shape[] => {
       const y = bottom - height * colourFraction(at, scale);
-      return [stroke(right, y, right + 5, y), beside(y, words)];
+      return [segment([right, y, right + 5, y], 1, INK), beside(y, words)];
     }),
     ...(missing
       ? [
@@ -110,16 +113,6 @@ function standing(scale: ColourScale, frame: PlotFrame, { missing }: ColourBarOp
     text('label', scale.label, { x: labelX, y: top + height / 2, anchor: 'middle', turned: true }),
   ];
 }
-
-const stroke = (x1: number, y1: number, x2: number, y2: number): Shape => ({
-  kind: 'line',
-  width: 1,
-  colour: INK,
-  points: [
-    { x: x1, y: y1 },
-    { x: x2, y: y2 },
-  ],
-});
 
 /** A triangle in the colour of the end it is at. */
 function tip({ palette }: ColourScale, end: 'low' | 'high', corners: readonly number[]): Shape[] {

@@ -4,7 +4,7 @@ import { boxOf, drawAxes, placesIn, type Panel, type PanelAxis, type PlotFrame }
 import { cutLine, type Box, type Point } from './cut.js';
 import { textWidth } from './letters.js';
 import { seriesColour } from './palettes.js';
-import { ellipse, rectangle, type Picture, type Shape } from './shapes.js';
+import { ellipse, rectangle, segment, type Picture, type Shape } from './shapes.js';
 import { PAPER, sizeOf, text } from './style.js';
 import type { Range } from './ticks.js';
 
@@ -136,14 +136,8 @@ function legendEntry({ name, colour, drawn = 'line', size = 2.2 }: Coloured, { x
   const words = text('label', name, { x: x + sample + gap, y: y + 5 });
   if (drawn === 'dots')
     return [{ kind: 'area', points: ellipse({ x: x + sample / 2, y }, Math.max(3, size)), colour }, words];
-  const points = [
-    { x, y },
-    { x: x + sample, y },
-  ];
-  return [
-    { kind: 'line', width: 3, colour, points, ...(drawn === 'dashes' && { dash: [7, 5] as const }) },
-    words,
-  ];
+  const line = segment([x, y, x + sample, y], 3, colour);
+  return [{ ...line, ...(drawn === 'dashes' && { dash: [7, 5] as const }) }, words];
 }
 
 function rangeOf(title: string, columns: readonly ArrayLike<number>[]): Range {

@@ -74,3 +74,17 @@ export function ellipse(centre: Point, halfLong: number, halfShort = halfLong, t
     };
   });
 }
+
+export const segment = (
+  [x1, y1, x2, y2]: readonly [number, number, number, number],
+  width: number,
+  colour: Colour,
+): LineShape => ({
+  kind: 'line',
+  points: [
+    { x: x1, y: y1 },
+    { x: x2, y: y2 },
+  ],
+  width,
+  colour,
+});
