@@ -3,7 +3,6 @@
  * floats.
  */
 import type { HostBackend } from '../backend/backend.js';
-import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import { planBeams, prepareBeamformer, type WeightType } from '../beamform/index.js';
@@ -12,8 +11,8 @@ import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { prepareCudaBeamformer } from '../beamform/on-card.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
-import { scriptCeiling } from './ceiling.js';
-import { cardContestant, productsAlone, SECONDS_PER_TURN } from './correlate-cuda.js';
+import { hostCeiling } from './ceiling.js';
+import { cardContestant, productsAlone } from './correlate-cuda.js';
 import { noiseSpectra } from './noise.js';
 import { callPeer, openblasOn, type Peers } from './peers.js';
 
@@ -80,7 +79,6 @@ async function prepare(
   const powers = new Float64Array(beams * channels);
   const bins = { detection: 'I', spectraPerBin: SAMPLES, offset: 0, bins: 1 } as const;
   const work = channels * operationsPerChannel(size);
-  const isFloat = kind === 'cf32';
   return {
     ours: {
       run: async () => {
@@ -88,12 +86,7 @@ async function prepare(
         return work;
       },
     },
-    ceiling:
-      backend.kind === 'reference'
-        ? scriptCeiling()
-        : isFloat
-          ? cpuCeilings(backend).floats()
-          : cpuCeilings(backend).integers(),
+    ceiling: hostCeiling(backend, 1, kind === 'cf32' ? 'floats' : 'integers'),
     peer:
       peers && type === 'ci8'
         ? openblas(peers, backend, { spectra: spectra as Int8Array, weights }, channels, size)
@@ -166,7 +159,6 @@ const cudaCases = (backend: CudaBackend): BenchCase[] =>
       },
       unit: 'TOPS',
       scale: 1e12,
-      secondsPerTurn: SECONDS_PER_TURN,
       prepare: async (closers) => {
         const { session } = backend;
         const plan = planBeams({

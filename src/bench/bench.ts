@@ -50,6 +50,9 @@ export interface KernelBench {
   readonly cases: (backend: Backend) => readonly BenchCase[];
 }
 
+/** Shorter turns would measure the GPU before its power limit takes effect. */
+export const CARD_SECONDS_PER_TURN = 0.25;
+
 export function runCase(
   kernel: string,
   backend: Backend,
@@ -62,7 +65,8 @@ export function runCase(
     const contestants = [prepared.ours, prepared.ceiling, ...(prepared.peer ? [prepared.peer] : [])];
     const [ours, ceiling, peer] = await measure(contestants, {
       ...options,
-      secondsPerTurn: bench.secondsPerTurn ?? options.secondsPerTurn,
+      secondsPerTurn:
+        bench.secondsPerTurn ?? (backend.kind === 'cuda' ? CARD_SECONDS_PER_TURN : options.secondsPerTurn),
     });
     const { median, spread } = spreadOf(ours);
     const row: BenchRow = {

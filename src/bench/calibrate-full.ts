@@ -7,7 +7,7 @@ import { baselineCount } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
-import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
+import { cardContestant } from './correlate-cuda.js';
 
 /** Model content: a simpler sky needs fewer products per pair. */
 type Sky = 'unpolarised' | 'beams' | 'polarised';
@@ -55,7 +55,6 @@ export const fullCalibrateBench: KernelBench = {
       parameters: { ...size },
       unit: typeof size.iterations === 'number' ? 'iterations/s' : 'solves/s',
       scale: 1,
-      ...(backend.kind === 'cuda' && { secondsPerTurn: SECONDS_PER_TURN }),
       prepare: (closers) =>
         backend.kind === 'cuda' && typeof size.iterations === 'number'
           ? onCard(size, size.iterations, backend, closers)

@@ -1,14 +1,16 @@
 /** StEFCal over sizes; the peer is the same algorithm with vector instructions over full matrices. */
+import type { HostBackend } from '../backend/backend.js';
 import { cpuCeilings, type Ceiling } from '../backend/cpu/ceilings.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
+import { prepareCudaSolver } from '../calibrate/on-card.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
-import { cudaCalibrateCases } from './calibrate-cuda.js';
-import { scriptCeiling } from './ceiling.js';
-import type { HostBackend } from '../backend/backend.js';
-import type { Contestant } from './measure.js';
+import { hostCeiling } from './ceiling.js';
+import { cardContestant } from './correlate-cuda.js';
 import { callPeer, type Peers } from './peers.js';
 
 interface Size {
@@ -31,7 +33,7 @@ const sizes = {
 
 export const calibrateBench: KernelBench = {
   kernel: 'calibrate',
-  cases: (backend) => (backend.kind === 'cuda' ? cudaCalibrateCases(backend) : hostCases(backend)),
+  cases: (backend) => (backend.kind === 'cuda' ? cudaCases(backend) : hostCases(backend)),
 };
 
 const hostCases = (backend: HostBackend): BenchCase[] =>
@@ -52,8 +54,6 @@ async function prepare(
   const guess = batch.gains.slice();
   const solver = closers.keep(await prepareSolver(batch, backend));
   const work = size.solves * size.iterations;
-  const ceiling = ceilingFor(backend, size, closers);
-  const peer = peers && backend.kind === 'cpu' ? fullMatrix(peers, batch, size, backend.threads) : undefined;
   return {
     ours: {
       run: async () => {
@@ -62,8 +62,8 @@ async function prepare(
         return work;
       },
     },
-    ceiling,
-    peer,
+    ceiling: ceilingFor(backend, size, closers),
+    peer: peers && backend.kind === 'cpu' ? fullMatrix(peers, batch, size, backend.threads) : undefined,
   };
 }
 
@@ -109,33 +109,25 @@ function ceilingFor(
   backend: HostBackend,
   { antennas, solves }: Size,
   closers: Closers,
-): Contestant & { readonly title: string } {
+): PreparedCase['ceiling'] {
   const baselines = baselineCount(antennas);
   const flops = 20 * baselines;
-  switch (backend.kind) {
-    case 'reference': {
-      const script = scriptCeiling();
-      const run = async (): Promise<number> => (await script.run()) / flops;
-      return { title: script.title, run };
-    }
-    case 'cpu': {
-      const sharing = solves % backend.threads === 0 ? 1 : backend.threads;
-      const ceilings = cpuCeilings(backend);
-      const read = closers.keep(ceilings.read(Math.ceil((12 * baselines) / sharing / 512) * 512));
-      const multiply = closers.keep(ceilings.floats());
-      const megabytes = `${(12e-6 * baselines).toPrecision(2)} MB by each ${sharing === 1 ? 'thread' : 'team'}`;
-      return {
-        title: `reading ${megabytes}, or its multiply-adds where they take longer`,
-        run: async () => {
-          const reading = await timed(read, 12 * baselines);
-          const multiplying = await timed(multiply, flops);
-          const seconds = reading.seconds + multiplying.seconds;
-          const rate = Math.min(reading.work / reading.seconds, multiplying.work / multiplying.seconds);
-          return { work: rate * seconds, seconds };
-        },
-      };
-    }
-  }
+  if (backend.kind === 'reference') return hostCeiling(backend, flops);
+  const sharing = solves % backend.threads === 0 ? 1 : backend.threads;
+  const ceilings = cpuCeilings(backend);
+  const read = closers.keep(ceilings.read(Math.ceil((12 * baselines) / sharing / 512) * 512));
+  const multiply = closers.keep(ceilings.floats());
+  const megabytes = `${(12e-6 * baselines).toPrecision(2)} MB by each ${sharing === 1 ? 'thread' : 'team'}`;
+  return {
+    title: `reading ${megabytes}, or its multiply-adds where they take longer`,
+    run: async () => {
+      const reading = await timed(read, 12 * baselines);
+      const multiplying = await timed(multiply, flops);
+      const seconds = reading.seconds + multiplying.seconds;
+      const rate = Math.min(reading.work / reading.seconds, multiplying.work / multiplying.seconds);
+      return { work: rate * seconds, seconds };
+    },
+  };
 }
 
 /** One run of a ceiling, in iterations that need `each` of its units. */
@@ -150,7 +142,7 @@ function fullMatrix(
   batch: SolveBatch,
   { iterations }: Size,
   threads: number,
-): (Contestant & { readonly name: string }) | undefined {
+): PreparedCase['peer'] {
   const solve = peers.bind(
     'stefcal_full',
     'void peer_stefcal_full(int64_t solves, int64_t stations, const double *data, const double *model, ' +
@@ -170,3 +162,37 @@ function fullMatrix(
     },
   };
 }
+
+const CARD_ITERATIONS = 300;
+const cardSizes = [
+  { stations: 1000, solves: 1 },
+  { stations: 2000, solves: 1 },
+  { stations: 500, solves: 20 },
+  { stations: 256, solves: 264 },
+  { stations: 128, solves: 768 },
+] as const;
+/** A complex and a real multiply-add: 10 operations for each pair of stations. */
+const OPERATIONS = 10;
+
+/** Iterations on a GPU, timed by GPU events, compared with float32 multiply-adds alone. */
+const cudaCases = (backend: CudaBackend): BenchCase[] =>
+  cardSizes.map(({ stations, solves }): BenchCase => ({
+    parameters: { stations, solves, iterations: CARD_ITERATIONS },
+    unit: 'GFLOPS',
+    scale: 1e9,
+    prepare: async (closers) => {
+      const { session } = backend;
+      const batch = sample({ antennas: stations, solves, iterations: CARD_ITERATIONS });
+      const solver = closers.keep(await prepareCudaSolver(batch, backend));
+      await solver.solve(batch);
+      const ceilings = closers.keep(await preparePlainCeilings(backend));
+      const operations = OPERATIONS * solves * stations ** 2 * CARD_ITERATIONS;
+      return {
+        ours: cardContestant(session, solver.launchAgain, operations),
+        ceiling: {
+          title: 'float32 multiply-adds alone',
+          ...cardContestant(session, ceilings.multiplyAdd, ceilings.operations),
+        },
+      };
+    },
+  }));

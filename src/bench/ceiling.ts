@@ -1,4 +1,7 @@
-/** The limit of TypeScript itself: multiply-adds in float64 without loads. */
+/** The limits of a host backend: its multiply-adds, and those of TypeScript itself. */
+import type { HostBackend } from '../backend/backend.js';
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import type { PreparedCase } from './bench.js';
 
 const REPEATS = 1e6;
 
@@ -19,7 +22,18 @@ function multiplyAdd(repeats: number, factor: number): number {
   return a + b + c + d + e + f + g + h;
 }
 
-export const scriptCeiling = (): { readonly title: string; run(): Promise<number> } => ({
+/** In float64, without loads. */
+const scriptCeiling = {
   title: 'float64 multiply-adds in TypeScript',
   run: () => Promise.resolve(multiplyAdd(REPEATS, 1e-9) === 0 ? 16 * REPEATS : NaN),
-});
+};
+
+/** Multiply-adds alone, in units that take so many `operations` each. */
+export function hostCeiling(
+  backend: HostBackend,
+  operations: number,
+  numbers: 'floats' | 'integers' = 'floats',
+): PreparedCase['ceiling'] {
+  const ceiling = backend.kind === 'cpu' ? cpuCeilings(backend)[numbers]() : scriptCeiling;
+  return { title: ceiling.title, run: async () => (await ceiling.run()) / operations };
+}

@@ -1,10 +1,14 @@
 /** The F-engine over sizes; the peer is a vectorised filter and FFTW, without rounding or corner turn. */
-import type { Backend } from '../backend/backend.js';
-import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import type { Backend, HostBackend } from '../backend/backend.js';
+import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
+import { uploadArray } from '../backend/cuda/transfer.js';
 import {
   allocateVoltages,
   isComplexVoltage,
+  spectraSizeBytes,
+  voltageSizeBytes,
   type SpectraType,
   type VoltagesAT,
   type VoltageType,
@@ -12,22 +16,21 @@ import {
 import { closes, type Closable, type Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
+import { INPUT_DELAY, prepareCudaChanneliser, writeDelays } from '../channelise/on-card.js';
 import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
-import { scriptCeiling } from './ceiling.js';
-import { cudaChanneliseCases } from './channelise-cuda.js';
+import { hostCeiling } from './ceiling.js';
+import { cardContestant } from './correlate-cuda.js';
 import { benchDelays, MOST_DELAY } from './tracking/delays.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
-
-type HostBackend = Exclude<Backend, CudaBackend>;
 
 interface Size {
   readonly channels: number;
   readonly taps: number;
   readonly inputType: VoltageType;
   readonly outputType: SpectraType;
-  /** Measured with and without. */
+  /** Measured with and without: with, each input is read from its own delay, with phases. */
   readonly delays?: 'tracked';
 }
 
@@ -70,7 +73,7 @@ function operationsPerSample({ channels, taps, inputType }: Size): number {
 
 export const channeliseBench: KernelBench = {
   kernel: 'channelise',
-  cases: (backend) => (backend.kind === 'cuda' ? cudaChanneliseCases(backend) : hostCases(backend)),
+  cases: (backend) => (backend.kind === 'cuda' ? cudaCases(backend) : hostCases(backend)),
 };
 
 const hostCases = (backend: HostBackend): BenchCase[] =>
@@ -108,7 +111,6 @@ async function prepare(
   const out = closers.keep(backend.allocateSpectra(plan.output));
   const channeliser = closers.keep(await prepareChanneliser(plan, backend));
   const run = delays ? [benchDelays(plan)] : [];
-  const ceiling = ceilingFor(backend);
   const peer = delays
     ? { name: 'the same without delays', ...(await undelayed()) }
     : peers && size.inputType === 'ci8'
@@ -122,14 +124,7 @@ async function prepare(
         return INPUTS * samples;
       },
     },
-    ceiling: {
-      title: ceiling.title,
-      run: async () => {
-        const done = await ceiling.run();
-        const perSample = operationsPerSample(size);
-        return typeof done === 'number' ? done / perSample : { ...done, work: done.work / perSample };
-      },
-    },
+    ceiling: hostCeiling(backend, operationsPerSample(size)),
     peer,
   };
 
@@ -142,15 +137,6 @@ async function prepare(
       },
       close: () => other.close(),
     };
-  }
-}
-
-function ceilingFor(backend: HostBackend): Contestant & { readonly title: string } {
-  switch (backend.kind) {
-    case 'reference':
-      return scriptCeiling();
-    case 'cpu':
-      return cpuCeilings(backend).floats();
   }
 }
 
@@ -198,5 +184,95 @@ function fftw(
     close: closes(() => {
       close(handle);
     }),
+  };
+}
+
+interface CardSize extends Size {
+  readonly kernels: 'best' | 'general';
+}
+
+const onCard = { ...bytes, kernels: 'best' } as const;
+const cardSizes: readonly CardSize[] = [
+  ...[1024, 4096].flatMap((channels) => [8, 16].map((taps) => ({ channels, taps, ...onCard }))),
+  ...[1024, 4096].map((channels) => ({ channels, taps: 8, ...onCard, kernels: 'general' as const })),
+  ...[64, 132, 256, 1000, 1536, 2048, 2100, 32_768].map((channels) => ({ channels, taps: 8, ...onCard })),
+  { channels: 1024, taps: 8, ...onCard, inputType: 'i8' },
+  { channels: 1024, taps: 8, ...onCard, inputType: 'cf32', outputType: 'cf32' },
+  ...[64, 256, 1000, 1024, 4096, 32_768].map((channels) => ({
+    channels,
+    taps: 8,
+    ...onCard,
+    delays: 'tracked' as const,
+  })),
+];
+/** Much larger than the L2 cache, and enough inputs to keep every multiprocessor busy to the end. */
+const CARD_INPUTS = 66;
+const CARD_SAMPLES = 2 ** 28;
+
+const cudaCases = (backend: CudaBackend): BenchCase[] =>
+  cardSizes.map((size) => ({
+    parameters: { ...size, inputs: CARD_INPUTS },
+    unit: 'Gsamples/s',
+    scale: 1e9,
+    prepare: (closers) => prepareCard(backend, size, closers),
+  }));
+
+/** Timed by GPU events, compared with a copy of the same number of bytes. */
+async function prepareCard(backend: CudaBackend, size: CardSize, closers: Closers): Promise<PreparedCase> {
+  const { session } = backend;
+  const { channels, taps, inputType, outputType, kernels, delays } = size;
+  const perSpectrum = inputType.startsWith('c') ? channels : 2 * channels;
+  // Whole tiles of every kernel.
+  const spectra = Math.max(64, Math.floor(CARD_SAMPLES / CARD_INPUTS / perSpectrum / 64) * 64);
+  const samples = (spectra + taps - 1) * perSpectrum;
+  const options = { channels, taps, inputType, outputType, inputs: CARD_INPUTS, polarisations: 1 as const };
+  // All byte values are equally likely, which is stronger than any sky: a quarter of the nominal gain sets the output
+  // level as in operation, so that hardly anything saturates.
+  const nominal = planChannelise({ ...options, blockSamples: samples }).gains;
+  const gains = typeof nominal === 'number' ? nominal / 4 : nominal;
+  const plain = planChannelise({ ...options, gains, blockSamples: samples });
+  const plan = delays
+    ? planChannelise({ ...options, gains, blockSamples: samples, mostDelaySamples: MOST_DELAY })
+    : plain;
+  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend, { kernels }));
+  const out = closers.keep(backend.allocateSpectra(plan.output));
+  const sampleBytes = voltageSizeBytes(inputType);
+  const pitchBytes = Math.ceil(((samples + 2 * MOST_DELAY) * sampleBytes + 16) / 128) * 128;
+  const voltages = closers.keep(session.allocate('voltages', CARD_INPUTS * pitchBytes));
+  const random = closers.keep(await prepareCeilings(backend));
+  random.fill(voltages.pointer, CARD_INPUTS * pitchBytes, channels);
+  const ceilings = closers.keep(await preparePlainCeilings(backend));
+  const work = CARD_INPUTS * spectra * perSpectrum;
+  const bytesPerSample =
+    voltageSizeBytes(inputType) + (spectraSizeBytes(outputType) * channels) / perSpectrum;
+  const rows = { pointer: voltages.pointer, pitchBytes };
+  const ceiling = {
+    title: 'a copy of the samples, as bytes in and out',
+    ...cardContestant(session, ceilings.copy, ceilings.copyBytes / bytesPerSample),
+  };
+  const made = (run: () => void): Contestant => cardContestant(session, run, work);
+  if (delays === undefined) {
+    return {
+      ours: made(() => {
+        channeliser.filter(rows, spectra, out);
+      }),
+      ceiling,
+    };
+  }
+  const without = closers.keep(await prepareCudaChanneliser(plain, backend, { kernels }));
+  const table = new DataView(new ArrayBuffer(CARD_INPUTS * INPUT_DELAY.bytes));
+  writeDelays(table, benchDelays(plan), MOST_DELAY, sampleBytes);
+  const uploaded = closers.keep(await uploadArray(session, 'delays', table));
+  return {
+    ours: made(() => {
+      channeliser.filter(rows, spectra, out, uploaded);
+    }),
+    ceiling,
+    peer: {
+      name: 'the same without delays',
+      ...made(() => {
+        without.filter(rows, spectra, out);
+      }),
+    },
   };
 }

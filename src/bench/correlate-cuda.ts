@@ -10,7 +10,7 @@ import {
   type XEngineOptions,
 } from '../correlate/on-card.js';
 import { planCorrelation } from '../correlate/index.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { CARD_SECONDS_PER_TURN, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { quantile, type Contestant } from './measure.js';
 
 const STATIONS = [32, 64, 128, 256, 512] as const;
@@ -18,8 +18,6 @@ const POLARISATIONS = 2;
 const SAMPLES = 2048;
 /** Much larger than the L2 cache. */
 const INPUT_BYTES = 2 ** 30;
-/** Shorter turns would measure the GPU before its power limit takes effect. */
-export const SECONDS_PER_TURN = 0.25;
 
 /**
  * Successive launches for a quarter of a second or more, with an event between them, after half as many untimed ones:
@@ -44,7 +42,7 @@ export function cardContestant(session: CudaSession, launch: () => void, workPer
         .map((event, n) => session.millisecondsBetween(events[n], event) / 1000);
       for (const event of events) await event.close();
       const done = { work: launches * workPerLaunch, seconds: launches * quantile(secondsEach, 0.5) };
-      launches = Math.max(8, Math.ceil((launches * 1.2 * SECONDS_PER_TURN) / done.seconds));
+      launches = Math.max(8, Math.ceil((launches * 1.2 * CARD_SECONDS_PER_TURN) / done.seconds));
       return done;
     },
   };
@@ -89,7 +87,6 @@ function kernelCase(backend: CudaBackend, stations: number, options: XEngineOpti
     },
     unit: 'TOPS',
     scale: 1e12,
-    secondsPerTurn: SECONDS_PER_TURN,
     prepare: async (closers): Promise<PreparedCase> => {
       const { session } = backend;
       const stream = session.streams.compute;

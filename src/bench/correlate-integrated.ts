@@ -3,15 +3,14 @@
  * integration; uploads overlap the computation. The ceiling is the slower of the bus alone and the kernel alone.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import type { CudaSpectraBlock, PinnedSpectra } from '../backend/cuda/spectra.js';
+import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
 import { spectraSizeBytes, type SpectraCAT, type SpectraType } from '../core/axes.js';
 import type { SpectraShape } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
-import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
-import { SECONDS_PER_TURN } from './correlate-cuda.js';
+import { CARD_SECONDS_PER_TURN, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import type { Contestant, Work } from './measure.js';
+import { fillSpectra } from './noise.js';
 
 const POLARISATIONS = 2;
 const SAMPLES = 2048;
@@ -42,7 +41,6 @@ function integratedCase(
     parameters: { stations, polarisations: POLARISATIONS, channels, samples: SAMPLES, type },
     unit: 'GB/s',
     scale: 1e9,
-    secondsPerTurn: SECONDS_PER_TURN,
     prepare: (closers) => prepare(backend, stations, { type, channels, inputs, capacity: SAMPLES }, closers),
   };
 }
@@ -55,11 +53,15 @@ async function prepare(
 ): Promise<PreparedCase> {
   const { type, channels, inputs } = shape;
   const blockBytes = channels * inputs * SAMPLES * spectraSizeBytes(type);
-  const sources = [0, 1].map((n) => fillRandomly(closers.keep(backend.allocatePinned(shape)), shape, n));
+  const sources = [0, 1].map(() => {
+    const { spectra } = closers.keep(backend.allocatePinned(shape));
+    fillSpectra(spectra);
+    return spectra;
+  });
   const blocks = Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra(shape)));
   const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
   const correlator = closers.keep(await prepareCorrelator(plan, backend));
-  const turns = Math.ceil((SECONDS_PER_TURN * 60e9) / blockBytes);
+  const turns = Math.ceil((CARD_SECONDS_PER_TURN * 60e9) / blockBytes);
 
   const stream = timed(backend, turns * blockBytes, () => streamBlocks(correlator, blocks, sources, turns));
   const bus = timed(backend, turns * blockBytes, () => {
@@ -123,17 +125,3 @@ const timed = (backend: CudaBackend, work: number, run: () => Promise<void>): Co
     return { work, seconds: (performance.now() - started) / 1000 };
   },
 });
-
-function fillRandomly({ spectra }: PinnedSpectra, shape: SpectraShape, seed: number): SpectraCAT {
-  const random = randomStream(seed, 'integrated bench');
-  const element = {
-    ci8: () => random.below(255) - 127,
-    ci4: () => ((random.below(15) - 7) << 4) | ((random.below(15) - 7) & 15),
-    cf32: () => random.gaussian(),
-  } satisfies Record<SpectraType, () => number>;
-  const pattern = Array.from({ length: 65_536 }, element[shape.type]);
-  for (let n = 0; n < spectra.length; n += pattern.length) {
-    spectra.set(pattern.slice(0, Math.min(pattern.length, spectra.length - n)), n);
-  }
-  return spectra;
-}

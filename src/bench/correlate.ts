@@ -1,13 +1,11 @@
 /** The X-engine over sizes; the peer is OpenBLAS, including conversion to floats. */
-import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import type { SpectraCAT, SpectraType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
-import { scriptCeiling } from './ceiling.js';
+import { hostCeiling } from './ceiling.js';
 import { cudaCorrelateCases } from './correlate-cuda.js';
 import type { HostBackend } from '../backend/backend.js';
-import type { Contestant } from './measure.js';
 import { noiseSpectra } from './noise.js';
 import { callPeer, openblasOn, type Peers } from './peers.js';
 
@@ -70,8 +68,6 @@ async function prepare(
   const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
   const correlator = closers.keep(await prepareCorrelator(plan, backend));
   const work = channels * operationsPerChannel(size);
-  const ceiling = ceilingFor(backend, type);
-  const peer = peers && type === 'ci8' ? openblas(peers, backend, spectra, channels, size) : undefined;
   return {
     ours: {
       run: async () => {
@@ -79,18 +75,9 @@ async function prepare(
         return work;
       },
     },
-    ceiling,
-    peer,
+    ceiling: hostCeiling(backend, 1, type === 'cf32' ? 'floats' : 'integers'),
+    peer: peers && type === 'ci8' ? openblas(peers, backend, spectra, channels, size) : undefined,
   };
-}
-
-function ceilingFor(backend: HostBackend, type: SpectraType): Contestant & { readonly title: string } {
-  switch (backend.kind) {
-    case 'reference':
-      return scriptCeiling();
-    case 'cpu':
-      return type === 'cf32' ? cpuCeilings(backend).floats() : cpuCeilings(backend).integers();
-  }
 }
 
 function openblas(
@@ -99,7 +86,7 @@ function openblas(
   spectra: SpectraCAT,
   channels: number,
   size: Size,
-): (Contestant & { readonly name: string }) | undefined {
+): PreparedCase['peer'] {
   const correlate = peers.bind(
     'openblas',
     'void peer_openblas_correlate(int64_t channels, int64_t inputs, int64_t samples, int32_t threads, ' +

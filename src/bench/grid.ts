@@ -1,11 +1,10 @@
 /** Gridding of visibilities and their transform, over sizes; no other library has exactly this kernel. */
-import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { baselineCount } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { planImage, prepareVisibilityImager } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
-import { scriptCeiling } from './ceiling.js';
+import { hostCeiling } from './ceiling.js';
 import type { HostBackend } from '../backend/backend.js';
 import { noiseIntegration } from './noise.js';
 
@@ -66,7 +65,6 @@ async function prepare(
   // A pair's kernels multiplied, 8 operations for K⁴ products of taps, then added to an image and a beam for each of
   // its visibilities, 12 operations per grid cell.
   const operations = (8 * KERNEL ** 4) / POLARISATIONS ** 2 + 12 * (2 * KERNEL - 1) ** 2;
-  const flops = backend.kind === 'reference' ? scriptCeiling() : cpuCeilings(backend).floats();
   return {
     ours: {
       run: async () => {
@@ -77,7 +75,7 @@ async function prepare(
     // a register holds half as many numbers in float64
     ceiling:
       backend.kind === 'reference'
-        ? { title: flops.title, run: async () => (await flops.run()) / operations }
-        : { title: 'float64 multiply-adds', run: async () => (await flops.run()) / 2 / operations },
+        ? hostCeiling(backend, operations)
+        : { ...hostCeiling(backend, 2 * operations), title: 'float64 multiply-adds' },
   };
 }

@@ -20,7 +20,7 @@ import {
 } from '../image/on-card.js';
 import { MARGIN, planImage, type ImagePlan, type KernelSize } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
-import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
+import { cardContestant } from './correlate-cuda.js';
 
 const STATIONS = 256;
 const POLARISATIONS = 2;
@@ -108,7 +108,6 @@ const cases = (backend: CudaBackend): BenchCase[] =>
       parameters: { stations: STATIONS, pixels: PIXELS, ...size },
       unit: 'M channel steps/s',
       scale: 1e6,
-      secondsPerTurn: SECONDS_PER_TURN,
       prepare: (closers) => prepare(backend, size, closers),
     }));
 

@@ -1,12 +1,11 @@
 /** Direct imaging of a compact array over sizes; the peer is FFTW's dense transform and a square, without gridding. */
-import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { closes, type Closable, type Closers } from '../core/closing.js';
 import type { Vector3 } from '../core/vector.js';
 import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from '../image/index.js';
 import { stationPositions } from '../stages/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
-import { scriptCeiling } from './ceiling.js';
+import { hostCeiling } from './ceiling.js';
 import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
 import { noiseSpectra } from './noise.js';
@@ -98,7 +97,7 @@ async function prepare(
         return fields;
       },
     },
-    ceiling: ceilingFor(backend, plan),
+    ceiling: hostCeiling(backend, operationsPerField(plan)),
     peer,
   };
 }
@@ -122,11 +121,6 @@ function operationsPerField(plan: ImagePlan): number {
   return (
     8 * stations * kernelSize ** 2 + 5 * pixels * Math.log2(pixels) * transforms + products * pixelsShown
   );
-}
-
-function ceilingFor(backend: HostBackend, plan: ImagePlan): Contestant & { readonly title: string } {
-  const flops = backend.kind === 'reference' ? scriptCeiling() : cpuCeilings(backend).floats();
-  return { title: flops.title, run: async () => (await flops.run()) / operationsPerField(plan) };
 }
 
 function denseTransform(

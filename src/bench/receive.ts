@@ -94,30 +94,29 @@ function burstMaker(stream: StreamPlan, slots: number): { readonly each: number;
   };
 }
 
-async function contestant(
+/** A ring that receives, and a sender to it. */
+async function openBoth(
   stream: StreamPlan,
   { coalesce }: Size,
   by: 'native' | 'typescript',
+  receiveBufferBytes: number,
+  closers: Closers,
+): Promise<{ readonly arrivals: Arrivals; readonly sender: ReturnType<typeof openNativeSender> }> {
+  const plan = planRing(stream, { slotsPerBlock: SLOTS, blocks: 8, flushMs: 60_000 });
+  const from = { listen: { address: '127.0.0.1', port: 0 }, receiveBufferBytes, coalesce };
+  const arrivals = closers.keep(await openArrivals(plan, { by, from }));
+  const to = { address: '127.0.0.1', port: arrivals.socket?.().port ?? 0 };
+  return { arrivals, sender: closers.keep(openNativeSender({ to, offload: coalesce })) };
+}
+
+async function contestant(
+  stream: StreamPlan,
+  size: Size,
+  by: 'native' | 'typescript',
   closers: Closers,
 ): Promise<Contestant> {
-  const plan = planRing(stream, { slotsPerBlock: SLOTS, blocks: 8, flushMs: 60_000 });
-  const arrivals = closers.keep(
-    await openArrivals(plan, {
-      by,
-      from: {
-        listen: { address: '127.0.0.1', port: 0 },
-        receiveBufferBytes: BUFFER_BYTES,
-        coalesce,
-      },
-    }),
-  );
+  const { arrivals, sender } = await openBoth(stream, size, by, BUFFER_BYTES, closers);
   void consume(arrivals);
-  const sender = closers.keep(
-    openNativeSender({
-      to: { address: '127.0.0.1', port: arrivals.socket?.().port ?? 0 },
-      offload: coalesce,
-    }),
-  );
   const slots = burstSlots[by];
   const burst = burstMaker(stream, slots);
   const accounted = (): number => arrivals.account().packets + (arrivals.socket?.().kernelDrops ?? 0);
@@ -142,14 +141,9 @@ async function consume(arrivals: Arrivals): Promise<void> {
  * datagrams if the contestant's does: for other sockets the kernel splits them, at the sender's cost, and the sender
  * alone would be slower than with a receiver.
  */
-async function sendingAlone(stream: StreamPlan, { coalesce }: Size, closers: Closers): Promise<Contestant> {
-  const plan = planRing(stream, { slotsPerBlock: SLOTS, blocks: 8, flushMs: 60_000 });
-  const listen = { address: '127.0.0.1', port: 0 };
-  const from = { listen, receiveBufferBytes: LEAST_BUFFER_BYTES, coalesce };
-  const deaf = closers.keep(await openArrivals(plan, { by: 'native', from }));
-  deaf.stop();
-  const to = { address: '127.0.0.1', port: deaf.socket?.().port ?? 0 };
-  const sender = closers.keep(openNativeSender({ to, offload: coalesce }));
+async function sendingAlone(stream: StreamPlan, size: Size, closers: Closers): Promise<Contestant> {
+  const { arrivals, sender } = await openBoth(stream, size, 'native', LEAST_BUFFER_BYTES, closers);
+  arrivals.stop();
   const burst = burstMaker(stream, burstSlots.native);
   return {
     run: async () => {

@@ -1,16 +1,15 @@
 /** Delays for the benchmark: distant inputs under a rotating sky, as whole samples and phases. */
-import { delayModels, spectrumDelays, type RunDelays } from '../../delay/index.js';
+import { delayModels, spectrumDelays, type DelayModel, type RunDelays } from '../../delay/index.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 
 /** Whole samples in either direction. */
 export const MOST_DELAY = 1000;
 
-/** Two kilometres at 1.4 GHz, 20 MHz bandwidth. */
-export function benchDelays(plan: ChannelisePlan): RunDelays {
-  const sampleRateHz = 20e6;
-  const delayModel = delayModels(plan.inputs);
-  for (let a = 0; a < plan.inputs; a++) {
-    const share = a / plan.inputs - 0.5;
+/** Two kilometres at 1.4 GHz. */
+export function movingDelayModel(inputs: number): DelayModel {
+  const delayModel = delayModels(inputs);
+  for (let a = 0; a < inputs; a++) {
+    const share = a / inputs - 0.5;
     delayModel.load(a, {
       fromTick: 0n,
       delayS: 13.3e-6 * share,
@@ -19,12 +18,17 @@ export function benchDelays(plan: ChannelisePlan): RunDelays {
       phaseRateRadS: 0,
     });
   }
+  return delayModel;
+}
+
+/** For 20 MHz bandwidth. */
+export function benchDelays(plan: ChannelisePlan): RunDelays {
   const { samplesPerSpectrum, taps } = plan;
   return spectrumDelays({
-    delayModel,
+    delayModel: movingDelayModel(plan.inputs),
     samplesPerSpectrum,
     taps,
-    sampleRateHz,
+    sampleRateHz: 20e6,
     zeroHz: 1.4e9,
     mostDelaySamples: MOST_DELAY,
   }).from(0).delays;

@@ -1,15 +1,13 @@
 /** The X-engine for channelised recordings with delay tracking; the peer is the same without phase rotation. */
 import type { HostBackend } from '../../backend/backend.js';
-import { cpuCeilings } from '../../backend/cpu/ceilings.js';
 import { planTurning, prepareTurner } from '../../channelise/index.js';
-import { allocateSpectra, type SpectraType } from '../../core/axes.js';
+import type { SpectraType } from '../../core/axes.js';
 import type { Closers } from '../../core/closing.js';
-import { randomStream } from '../../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
-import { delayModels, type DelayModel } from '../../delay/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from '../bench.js';
-import { scriptCeiling } from '../ceiling.js';
-import type { Contestant, Work } from '../measure.js';
+import { hostCeiling } from '../ceiling.js';
+import { noiseSpectra } from '../noise.js';
+import { movingDelayModel } from './delays.js';
 
 interface Size {
   readonly stations: number;
@@ -56,14 +54,7 @@ async function prepare(
 ): Promise<PreparedCase> {
   const inputs = stations * POLARISATIONS;
   const shape = { type, channels, inputs, capacity: SAMPLES };
-  const spectra = allocateSpectra(type, channels, inputs, SAMPLES);
-  const random = randomStream(1, 'bench');
-  const some = Int8Array.from({ length: 65_537 }, () =>
-    type === 'ci4' ? 17 * (1 + random.below(7)) : random.below(255) - 127,
-  );
-  for (let n = 0; n < spectra.length; n++) spectra[n] = some[n % some.length];
-  const given = closers.keep(backend.allocateSpectra(shape));
-  await given.write(spectra, SAMPLES);
+  const { block: given } = await noiseSpectra(backend, shape, closers);
   const out = closers.keep(backend.allocateSpectra({ ...shape, type: 'cf32' }));
   const frequenciesHz = Float64Array.from({ length: channels }, (_, c) => 1.4e9 + SPECTRUM_RATE_HZ * c);
   const plan = planTurning({ type, channels, inputs, spectrumRateHz: SPECTRUM_RATE_HZ, frequenciesHz });
@@ -73,8 +64,6 @@ async function prepare(
   const correlation = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type: 'cf32' });
   const correlator = closers.keep(await prepareCorrelator(correlation, backend));
   const work = channels * inputs * SAMPLES;
-  const ceiling: Contestant & { readonly title: string } =
-    backend.kind === 'cpu' ? cpuCeilings(backend).floats() : scriptCeiling();
   return {
     ours: {
       run: async () => {
@@ -83,15 +72,8 @@ async function prepare(
         return work;
       },
     },
-    ceiling: {
-      title: ceiling.title,
-      run: async () => {
-        const done: Work = await ceiling.run();
-        // A complex multiply-add is 8 operations, with half of all inputs.
-        const perSample = 4 * (inputs + 1);
-        return typeof done === 'number' ? done / perSample : { ...done, work: done.work / perSample };
-      },
-    },
+    // A complex multiply-add is 8 operations, with half of all inputs.
+    ceiling: hostCeiling(backend, 4 * (inputs + 1)),
     peer: {
       name: 'the same without turning, of floats',
       run: async () => {
@@ -100,20 +82,4 @@ async function prepare(
       },
     },
   };
-}
-
-/** Two kilometres at 1.4 GHz. */
-function movingDelayModel(inputs: number): DelayModel {
-  const delayModel = delayModels(inputs);
-  for (let a = 0; a < inputs; a++) {
-    const share = a / inputs - 0.5;
-    delayModel.load(a, {
-      fromTick: 0n,
-      delayS: 13.3e-6 * share,
-      delayRate: 9.7e-10 * share,
-      phaseRad: 0,
-      phaseRateRadS: 0,
-    });
-  }
-  return delayModel;
 }
