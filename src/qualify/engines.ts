@@ -7,13 +7,14 @@ import {
   type ChannelisePlan,
 } from '../channelise/index.js';
 import type { SpectraCAT, SpectraType, VoltagesAT } from '../core/axes.js';
-import type { Integration, VoltageBlock } from '../core/blocks.js';
+import type { CanonicalSpectra, Integration, VoltageBlock } from '../core/blocks.js';
 import { closingAfter, nothingToClose } from '../core/closing.js';
 import type { SpectraGap, VoltageGap } from '../core/gaps.js';
 import { parseInstant } from '../core/instant.js';
-import type { KnownLength, VoltageSource } from '../core/sources.js';
+import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import { planCorrelation, prepareCorrelator, type CorrelationResult } from '../correlate/index.js';
 import { correlateVoltages, type CorrelationSettings } from '../compose/index.js';
+import { voltagesOf } from './signals.js';
 
 /** The observing time for everything that needs one. */
 export const START = parseInstant('2026-06-01T04:00:00Z');
@@ -74,33 +75,64 @@ export function correlate(backend: Backend, set: SpectraSet): Promise<Correlatio
   });
 }
 
+/** Of all samples that figures correlate. */
+export const [SAMPLE_RATE_HZ, CENTRE_HZ] = [1e6, 60e6];
+
 export interface SampleSet {
   readonly type: VoltageSource['type'];
   readonly inputs: number;
-  readonly polarisations: 1 | 2;
-  readonly sampleRateHz: number;
-  readonly centreFrequencyHz: number;
-  readonly voltages: VoltagesAT;
+  /** 1 by default. */
+  readonly polarisations?: 1 | 2;
+  /** values : [a][t] */
+  readonly values: ArrayLike<number>;
   readonly samples: number;
   readonly gaps?: readonly VoltageGap[];
 }
 
 /** Samples in memory as a source that ends. */
 function sourceOf(set: SampleSet): VoltageSource & KnownLength {
-  const { type, inputs, samples, voltages, gaps = [] } = set;
+  const { type, inputs, polarisations = 1, samples, values, gaps = [] } = set;
+  const voltages = voltagesOf(type, inputs, samples, values);
   const block: VoltageBlock = { type, inputs, samples, voltages, gaps, start: START };
   return {
     kind: 'voltages',
     type,
     inputs,
     samples,
-    polarisations: set.polarisations,
-    sampleRateHz: set.sampleRateHz,
-    centreFrequencyHz: set.centreFrequencyHz,
+    polarisations,
+    sampleRateHz: SAMPLE_RATE_HZ,
+    centreFrequencyHz: CENTRE_HZ,
     start: START,
     // eslint-disable-next-line @typescript-eslint/require-await -- whoever takes blocks waits for them
     blocks: async function* () {
       yield block;
+    },
+    close: nothingToClose,
+  };
+}
+
+/** Spectra of 4 bits of two polarisations in memory as a source that ends. */
+export function spectraSource(
+  blocks: readonly CanonicalSpectra[],
+  {
+    inputs,
+    channels,
+    rateHz,
+  }: { readonly inputs: number; readonly channels: number; readonly rateHz: number },
+): SpectraSource {
+  return {
+    kind: 'spectra',
+    type: 'ci4',
+    inputs,
+    polarisations: 2,
+    start: blocks[0].start,
+    channels,
+    spectrumRateHz: rateHz,
+    frequenciesHz: Float64Array.from({ length: channels }, (_, c) => 50e6 + c * rateHz),
+    channelWidthHz: rateHz,
+    // eslint-disable-next-line @typescript-eslint/require-await -- whoever takes blocks waits for them
+    blocks: async function* () {
+      yield* blocks;
     },
     close: nothingToClose,
   };
@@ -117,7 +149,7 @@ export async function correlateSamples(
     ...options,
     inputs: set.inputs,
     inputType: set.type,
-    polarisations: set.polarisations,
+    polarisations: set.polarisations ?? 1,
     blockSamples: set.samples,
   });
   const made: Integration[] = [];

@@ -3,14 +3,12 @@ import { planFft } from '../../core/fft.js';
 import { linePlot } from '../../draw/index.js';
 import { delayModels } from '../../delay/index.js';
 import { type RequestedDelays, mostDelaySamples } from '../../stages/index.js';
-import { correlateSamples, type SampleSet } from '../engines.js';
+import { CENTRE_HZ, correlateSamples, SAMPLE_RATE_HZ, type SampleSet } from '../engines.js';
 import { atMost, type Figure, type Rig } from '../figure.js';
-import { noise, voltagesOf } from '../signals.js';
+import { noise } from '../signals.js';
 
 const CHANNELS = 64;
 const TAPS = 8;
-const RATE_HZ = 1e6;
-const CENTRE_HZ = 60e6;
 /** Delays of inputs in samples: none, within a sample, several and a fraction. */
 const LATE = [0, 0.37, -0.5, 5.21] as const;
 
@@ -82,7 +80,7 @@ function lateNoise({ quick }: Rig): SampleSet {
     const turned = spectrum.slice();
     for (let k = 0; k < samples; k++) {
       const cyclesPerSample = (k < samples / 2 ? k : k - samples) / samples;
-      const angle = -2 * Math.PI * late * (cyclesPerSample + CENTRE_HZ / RATE_HZ);
+      const angle = -2 * Math.PI * late * (cyclesPerSample + CENTRE_HZ / SAMPLE_RATE_HZ);
       const [re, im] = [turned[2 * k], turned[2 * k + 1]];
       turned[2 * k] = re * Math.cos(angle) - im * Math.sin(angle);
       turned[2 * k + 1] = re * Math.sin(angle) + im * Math.cos(angle);
@@ -98,22 +96,19 @@ function lateNoise({ quick }: Rig): SampleSet {
   return {
     type: 'cf32',
     inputs: LATE.length,
-    polarisations: 1,
-    sampleRateHz: RATE_HZ,
-    centreFrequencyHz: CENTRE_HZ,
-    voltages: voltagesOf('cf32', LATE.length, samples, values),
+    values,
     samples,
   };
 }
 
 /** Delays to add so that all inputs are equally late. */
 function theirDelays(): RequestedDelays {
-  const addedS = Float64Array.from(LATE, (late) => -late / RATE_HZ);
+  const addedS = Float64Array.from(LATE, (late) => -late / SAMPLE_RATE_HZ);
   return {
     delayModel: delayModels(LATE.length, addedS),
-    tickRateHz: RATE_HZ,
-    mostDelayS: 6 / RATE_HZ,
-    mostApartS: 6 / RATE_HZ,
+    tickRateHz: SAMPLE_RATE_HZ,
+    mostDelayS: 6 / SAMPLE_RATE_HZ,
+    mostApartS: 6 / SAMPLE_RATE_HZ,
   };
 }
 

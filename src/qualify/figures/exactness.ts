@@ -1,5 +1,5 @@
 /** Sums of integers compared with the same sums in big integers, which cannot round or overflow. */
-import { allocateSpectra, baselineIndex, elementsPerSpectra } from '../../core/axes.js';
+import { allocateSpectra, baselineCount, baselineIndex, elementsPerSpectra } from '../../core/axes.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { zeroGaps } from '../../core/gaps.js';
 import { packNibbles } from '../../core/nibbles.js';
@@ -41,7 +41,7 @@ async function exact({ backend }: Rig, type: 'ci8' | 'ci4', kind: Kind): Promise
     polarisations: 2,
     blocks: made.map(({ block }) => block),
   });
-  const baselines = baselineIndex(STATIONS - 1, STATIONS - 1) + 1;
+  const baselines = baselineCount(STATIONS);
   let sums = 0;
   let of = 0;
   let counted = 0;

@@ -86,6 +86,13 @@ function eastern({ stations }: Telescope): Integration {
   };
 }
 
+const imageOf = ({ backend }: Rig, telescope: Telescope, integration: Integration) =>
+  imageIntegration(
+    integration,
+    { backend, telescope, frequenciesHz, weight: 'natural', autos: 'leave-out' },
+    { field: { kind: 'all-sky' }, pixels: 128, kernelSize: 5 },
+  );
+
 async function throughVisibilities(
   rig: Rig,
   telescope: Telescope,
@@ -126,17 +133,7 @@ async function throughVisibilities(
       const labels = file.header.frequenciesHz.filter(
         (hz, c) => Math.abs(hz - frequenciesHz[c]) < 1e-3,
       ).length;
-      const found = await imageIntegration(
-        read,
-        {
-          backend: rig.backend,
-          telescope: file.telescope,
-          frequenciesHz,
-          weight: 'natural',
-          autos: 'leave-out',
-        },
-        { field: { kind: 'all-sky' }, pixels: 128, kernelSize: 5 },
-      );
+      const found = await imageOf(rig, file.telescope, read);
       const place = placeOf(found.plan, directionFromAltAz(EAST.altitudeDeg, EAST.azimuthDeg));
       const plane = stokesI(averageChannels(found.image, found.plan, found.weights), found.plan, 0);
       const source = place ? measureSource(plane, found.plan, place, 64) : { errorPixels: NaN };
@@ -171,11 +168,7 @@ async function throughImage(
   integration: Integration,
   path: string,
 ): Promise<Placed> {
-  const sky = await imageIntegration(
-    integration,
-    { backend: rig.backend, telescope, frequenciesHz, weight: 'natural', autos: 'leave-out' },
-    { field: { kind: 'all-sky' }, pixels: 128, kernelSize: 5 },
-  );
+  const sky = await imageOf(rig, telescope, integration);
   await writeSkyFits(path, sky, {
     telescope,
     method: 'From visibilities',

@@ -2,7 +2,7 @@
 import { linePlot } from '../../draw/index.js';
 import { correlateSamples } from '../engines.js';
 import { atMost, type Figure } from '../figure.js';
-import { decibels, digitise, noise, voltagesOf } from '../signals.js';
+import { decibels, digitise, noise } from '../signals.js';
 
 const LEVELS = [4, 5, 6.3, 8, 10, 12.6, 16, 20, 25, 31.5, 40] as const;
 const CHANNELS = 64;
@@ -30,10 +30,7 @@ export const linearityFigure: Figure = {
       {
         type: 'ci8',
         inputs: LEVELS.length,
-        polarisations: 1,
-        sampleRateHz: 1e6,
-        centreFrequencyHz: 60e6,
-        voltages: voltagesOf('ci8', LEVELS.length, samples, values),
+        values,
         samples,
       },
       { channels: CHANNELS, taps: TAPS, outputType: 'ci8' },

@@ -5,7 +5,6 @@
 import { join } from 'node:path';
 import { allocateSpectra, spectraCAT } from '../../core/axes.js';
 import type { CanonicalSpectra, Integration } from '../../core/blocks.js';
-import { nothingToClose } from '../../core/closing.js';
 import { packNibbles } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
 import type { SpectraSource } from '../../core/sources.js';
@@ -14,13 +13,13 @@ import { toCapture, noFaults, sendPackets, firstTickOf, streamFor } from '../../
 import { receivePackets, type ReceiveAccount } from '../../receive/index.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import type { Instant } from '../../core/instant.js';
-import { START } from '../engines.js';
+import { spectraSource, START } from '../engines.js';
 import { all, atLeast, reported, type Check, type Figure, type Rig } from '../figure.js';
 
 const INPUTS = 32;
 const CHANNELS = 8;
-const RATE_HZ = 25_000;
 const SAMPLES = 10_000;
+const SHAPE = { inputs: INPUTS, channels: CHANNELS, rateHz: 25_000 } as const;
 
 export const liveFigure: Figure = {
   name: 'live',
@@ -28,7 +27,7 @@ export const liveFigure: Figure = {
   about:
     'Spectra of 4 bits leave as packets (chips) into a capture, 2 % of them lost, some doubled, out of order and damaged; the receiver’s ring makes blocks of what arrives. Its correlation must be, bit for bit, that of the samples known to have arrived, and every packet must have one outcome.',
   measure: async (rig) => {
-    const source = spectraSource([someSpectra()]);
+    const source = spectraSource([someSpectra()], SHAPE);
     const plan = streamFor('chips', source);
     const first = firstTickOf(plan, START);
     const path = join(rig.folder, 'live.pcap');
@@ -47,7 +46,7 @@ export const liveFigure: Figure = {
       },
     });
     await capture.finish();
-    const batch = await correlated(rig, spectraSource(arrived));
+    const batch = await correlated(rig, spectraSource(arrived, SHAPE));
     const checks: Check[] = [reported('packets on their way', sent.sent)];
     // The ring in C++, if it is built, and the reference in TypeScript.
     for (const by of ['auto', 'typescript'] as const)
@@ -77,25 +76,6 @@ function someSpectra(): CanonicalSpectra {
   for (let n = 0; n < spectra.length; n++)
     spectra[n] = packNibbles(random.below(15) - 7, random.below(15) - 7);
   return { spectra, samples: SAMPLES, gaps: [], start: START };
-}
-
-function spectraSource(blocks: readonly CanonicalSpectra[]): SpectraSource {
-  return {
-    kind: 'spectra',
-    type: 'ci4',
-    inputs: INPUTS,
-    polarisations: 2,
-    start: blocks[0].start,
-    channels: CHANNELS,
-    spectrumRateHz: RATE_HZ,
-    frequenciesHz: Float64Array.from({ length: CHANNELS }, (_, c) => 50e6 + c * RATE_HZ),
-    channelWidthHz: RATE_HZ,
-    // eslint-disable-next-line @typescript-eslint/require-await -- whoever takes blocks waits for them
-    blocks: async function* () {
-      yield* blocks;
-    },
-    close: nothingToClose,
-  };
 }
 
 async function correlated({ backend }: Rig, source: SpectraSource): Promise<readonly Integration[]> {

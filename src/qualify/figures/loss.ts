@@ -1,11 +1,11 @@
 /** Lost samples in gaps of every shape: the counts must equal a plain count. */
-import { baselineIndex } from '../../core/axes.js';
+import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { VoltageGap } from '../../core/gaps.js';
 import { productCount } from '../../core/product-counts.js';
 import { randomStream, type RandomStream } from '../../core/random.js';
 import { correlateSamples } from '../engines.js';
 import { all, type Check, type Figure, type Rig } from '../figure.js';
-import { digitise, noise, voltagesOf } from '../signals.js';
+import { digitise, noise } from '../signals.js';
 
 /** XX, XY, YX, YY. */
 const PRODUCTS = [[0, 0], [0, 1], [1, 0], [1, 1]] as const; // prettier-ignore
@@ -69,9 +69,7 @@ async function count(
       type: 'ci8',
       inputs: INPUTS,
       polarisations: 2,
-      sampleRateHz: 1e6,
-      centreFrequencyHz: 60e6,
-      voltages: voltagesOf('ci8', INPUTS, SAMPLES, values),
+      values,
       samples: SAMPLES,
       gaps,
     },
@@ -85,7 +83,7 @@ async function count(
   const has = Array.from({ length: INPUTS }, (_, a) =>
     Array.from({ length: SPECTRA }, (_row, k) => present(a, k)),
   );
-  const baselines = baselineIndex(STATIONS - 1, STATIONS - 1) + 1;
+  const baselines = baselineCount(STATIONS);
   let right = 0;
   for (let c = 0; c < CHANNELS; c++)
     for (let i = 0; i < STATIONS; i++)

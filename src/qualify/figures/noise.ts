@@ -32,10 +32,7 @@ async function radiometer({ backend, quick }: Rig, taps: number): Promise<Check[
     {
       type: 'cf32',
       inputs: STATIONS,
-      polarisations: 1,
-      sampleRateHz: 1e6,
-      centreFrequencyHz: 60e6,
-      voltages: voltagesOf('cf32', STATIONS, samples, noise(2 * samples * STATIONS, 1, `radiometer ${taps}`)),
+      values: noise(2 * samples * STATIONS, 1, `radiometer ${taps}`),
       samples,
     },
     { channels: CHANNELS, taps, outputType: 'cf32' },

@@ -1,5 +1,5 @@
 /** Every input has its own value: each baseline, product, sign and channel must be in its place. */
-import { allocateSpectra, baselineIndex } from '../../core/axes.js';
+import { allocateSpectra, baselineCount, baselineIndex } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
 import { correlate } from '../engines.js';
 import { all, type Check, type Figure, type Rig } from '../figure.js';
@@ -37,7 +37,7 @@ async function signatures({ backend }: Rig, polarisations: 1 | 2): Promise<Check
     polarisations,
     blocks: [{ spectra, samples: SAMPLES }],
   });
-  const baselines = baselineIndex(STATIONS - 1, STATIONS - 1) + 1;
+  const baselines = baselineCount(STATIONS);
   let right = 0;
   let of = 0;
   for (let c = 0; c < CHANNELS; c++)

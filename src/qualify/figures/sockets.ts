@@ -1,7 +1,7 @@
 /** Packets by loopback in real time, through the whole live chain: no loss, small image delays, the event loop free. */
 import { allocateSpectra } from '../../core/axes.js';
 import type { CanonicalSpectra } from '../../core/blocks.js';
-import { closingAfter, nothingToClose } from '../../core/closing.js';
+import { closingAfter } from '../../core/closing.js';
 import { instant } from '../../core/instant.js';
 import { packNibbles } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
@@ -11,7 +11,7 @@ import { sendPacked, firstTickOf, streamFor } from '../../send/index.js';
 import { canPace, openPacedSender, receivePackets, type ReceiveAccount } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
-import { START } from '../engines.js';
+import { spectraSource, START } from '../engines.js';
 import { all, atLeast, atMost, reported, type Figure, type Rig } from '../figure.js';
 
 const STATIONS = 16;
@@ -139,20 +139,5 @@ function noise(samples: number): SpectraSource {
   for (let at = 0; at < spectra.length; at += some.length)
     spectra.set(some.subarray(0, Math.min(some.length, spectra.length - at)), at);
   const block: CanonicalSpectra = { spectra, samples, gaps: [], start: START };
-  return {
-    kind: 'spectra',
-    type: 'ci4',
-    inputs,
-    polarisations: 2,
-    start: START,
-    channels: CHANNELS,
-    spectrumRateHz: RATE_HZ,
-    frequenciesHz: Float64Array.from({ length: CHANNELS }, (_, c) => 50e6 + c * RATE_HZ),
-    channelWidthHz: RATE_HZ,
-    // eslint-disable-next-line @typescript-eslint/require-await -- whoever takes blocks waits for them
-    blocks: async function* () {
-      yield block;
-    },
-    close: nothingToClose,
-  };
+  return spectraSource([block], { inputs, channels: CHANNELS, rateHz: RATE_HZ });
 }

@@ -55,18 +55,16 @@ export async function readReport(path: string): Promise<EarlierReport> {
   } catch {
     refuse(path, 'is not JSON', 'give the report.json of an earlier run');
   }
-  const parsed = reportSchema.safeParse(json);
-  if (!parsed.success)
-    refuse(
-      path,
-      `is no report of ours: ${words(parsed.error.issues[0], json)}`,
-      'give the report.json of an earlier run',
-    );
-  return parsed.data;
+  const { success, data, error } = reportSchema.safeParse(json);
+  if (success) return data;
+  const [issue] = error.issues;
+  const what = issue.path.length === 0 ? 'its content' : issue.path.join('.');
+  return refuse(
+    path,
+    `is no report of ours: ${what} ${issueWords(issue, json)}`,
+    'give the report.json of an earlier run',
+  );
 }
-
-const words = (issue: z.core.$ZodIssue, json: unknown): string =>
-  `${issue.path.length === 0 ? 'its content' : issue.path.join('.')} ${issueWords(issue, json)}`;
 
 export interface Moved {
   readonly figure: string;
