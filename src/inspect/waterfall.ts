@@ -107,12 +107,22 @@ export function waterfallOf(file: Recording, block: LookedBlock, input: number):
   const powers = powersOf(file, block, input, points);
   const perRow = Math.ceil(powers.rows / MOST_ROWS);
   const perColumn = Math.ceil(powers.columns / MOST_COLUMNS);
-  const rows = Math.ceil(powers.rows / perRow);
+  return {
+    rows: Math.ceil(powers.rows / perRow),
+    columns: Math.ceil(powers.columns / perColumn),
+    powerDb: meansInDb(powers, powers.rows, perRow, perColumn),
+    frequenciesHz: powers.frequenciesHz,
+    durationS: (powers.rows * powers.samplesPerRow) / sampleRateOf(file),
+  };
+}
+
+/** Means of neighbours among the first rows, [row][column]; NaN where nothing arrived. */
+function meansInDb(powers: Powers, rows: number, perRow: number, perColumn: number): Float64Array {
   const columns = Math.ceil(powers.columns / perColumn);
-  const sums = new Float64Array(rows * columns);
-  const counts = new Float64Array(rows * columns);
+  const sums = new Float64Array(Math.max(1, Math.ceil(rows / perRow)) * columns);
+  const counts = new Float64Array(sums.length);
   const power = new Float64Array(powers.columns);
-  for (let t = 0; t < powers.rows; t++) {
+  for (let t = 0; t < rows; t++) {
     powers.row(t, power);
     power.forEach((value, c) => {
       if (Number.isNaN(value)) return;
@@ -121,13 +131,7 @@ export function waterfallOf(file: Recording, block: LookedBlock, input: number):
       counts[at]++;
     });
   }
-  return {
-    rows,
-    columns,
-    powerDb: sums.map((sum, at) => (counts[at] === 0 ? Number.NaN : inDb(sum / counts[at]))),
-    frequenciesHz: powers.frequenciesHz,
-    durationS: (powers.rows * powers.samplesPerRow) / sampleRateOf(file),
-  };
+  return sums.map((sum, at) => (counts[at] === 0 ? Number.NaN : inDb(sum / counts[at])));
 }
 
 /** Mean power of every input over time: [a][column] in dB, NaN where nothing arrived. */
@@ -139,25 +143,14 @@ export function inputSpectra(
   const most = Math.max(1, Math.floor(SPECTRUM_SAMPLES / (block.inputs * block.channels)));
   let frequenciesHz: Float64Array = new Float64Array();
   let columns = 0;
-  const means: number[][] = [];
+  const means: number[] = [];
   for (let a = 0; a < block.inputs; a++) {
     const powers = powersOf(file, block, a, points);
     ({ frequenciesHz, columns } = powers);
-    const sums = new Float64Array(columns);
-    const counts = new Float64Array(columns);
-    const power = new Float64Array(columns);
     const rows = Math.min(powers.rows, Math.max(1, Math.ceil(most / powers.samplesPerRow)));
-    for (let t = 0; t < rows; t++) {
-      powers.row(t, power);
-      power.forEach((value, c) => {
-        if (Number.isNaN(value)) return;
-        sums[c] += value;
-        counts[c]++;
-      });
-    }
-    means.push(Array.from(sums, (sum, c) => (counts[c] === 0 ? Number.NaN : inDb(sum / counts[c]))));
+    means.push(...meansInDb(powers, rows, Math.max(1, rows), 1));
   }
-  return { frequenciesHz, columns, powerDb: Float64Array.from(means.flat()) };
+  return { frequenciesHz, columns, powerDb: Float64Array.from(means) };
 }
 
 /** Mean over inputs, 0 dB at its peak. */

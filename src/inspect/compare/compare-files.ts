@@ -1,10 +1,17 @@
 /** Compares the data of two files: every value, weight, flag, time, position and header card, except their history. */
 import { closingAfter } from '../../core/closing.js';
 import { realNumber, refuse } from '../../core/errors.js';
-import type { Content, ContentKind, Part, Piece } from './content.js';
+import {
+  cardParts,
+  headerFacts,
+  type Content,
+  type ContentKind,
+  type Extent,
+  type Part,
+  type Piece,
+} from './content.js';
 import { openContent } from './open.js';
 import { addPart, addScale, differenceOf, newTally, type Difference, type Tally } from './tally.js';
-import { cardParts, headerFacts, type Extent } from './header.js';
 
 export interface CompareOptions {
   /** Largest allowed difference, as a fraction of the largest value (images: of the peak). 0 by default: equal. */

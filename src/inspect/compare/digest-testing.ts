@@ -1,8 +1,7 @@
 /** Digests of a file's data that are equal if `compareFiles` finds no difference between files of one format. */
 import { createHash, type Hash } from 'node:crypto';
 import { closingAfter } from '../../core/closing.js';
-import type { ContentKind, Part } from './content.js';
-import { cardParts, headerFacts } from './header.js';
+import { cardParts, headerFacts, type ContentKind, type Part } from './content.js';
 import { openContent } from './open.js';
 
 interface FileDigest {

@@ -1,7 +1,16 @@
 /** Contents of gains for comparison: every gain and leakage, whether it is solved, and how. */
 import { formatInstant } from '../../core/instant.js';
 import { readGainFile, type Cards, type GainsAt, type GainsFile } from '../../formats/index.js';
-import { factsOf, frequenciesPart, reIm, timePart, type Axis, type Content, type Part } from './content.js';
+import {
+  factsOf,
+  frequenciesPart,
+  optionalPart,
+  reIm,
+  timePart,
+  type Axis,
+  type Content,
+  type Part,
+} from './content.js';
 
 export async function gainContent(path: string, form: 'json' | 'calh5', cards: Cards): Promise<Content> {
   const file = await readGainFile(path);
@@ -52,9 +61,7 @@ function partsOf(one: GainsAt, { frequenciesHz, solved }: GainsFile): Part[] {
   return [
     timePart('times', one.time),
     { name: 'gains', axes: [...axes, reIm], numbers: one.gains, nature: 'measured' },
-    ...(one.leakage
-      ? [{ name: 'leakage', axes: [...axes, reIm], numbers: one.leakage, nature: 'measured' as const }]
-      : []),
+    ...optionalPart('leakage', [...axes, reIm], one.leakage, 'measured'),
     { name: 'solved', axes, numbers: one.solved, nature: 'exact' },
     {
       name: 'solutions',
@@ -78,15 +85,11 @@ function partsOf(one: GainsAt, { frequenciesHz, solved }: GainsFile): Part[] {
       numbers: Float64Array.from(one.solutions, ({ residual }) => residual),
       nature: 'measured',
     },
-    ...(crossHand
-      ? [
-          {
-            name: `phase between polarisations (${crossHand.how})`,
-            axes: [axes[0]],
-            numbers: crossHand.phaseRad,
-            nature: 'measured' as const,
-          },
-        ]
-      : []),
+    ...optionalPart(
+      `phase between polarisations (${crossHand?.how ?? ''})`,
+      [axes[0]],
+      crossHand?.phaseRad,
+      'measured',
+    ),
   ];
 }

@@ -1,15 +1,17 @@
 /** Opens any Corella product for comparison. */
 import { closingAfter } from '../../core/closing.js';
+import { formatInstant } from '../../core/instant.js';
 import {
   holdsFilterbank,
   holdsFitsImage,
   holdsGains,
   openFile,
+  openFilterbank,
   openInput,
   readCards,
 } from '../../formats/index.js';
-import { dataCards, type Content } from './content.js';
-import { filterbankContent } from './filterbanks.js';
+import { BLOCK_BYTES } from '../../stages/index.js';
+import { dataCards, factsOf, type Content } from './content.js';
 import { gainContent } from './gains.js';
 import { imageContent, pictureContent } from './images.js';
 import { recordingContent } from './recordings.js';
@@ -43,3 +45,31 @@ const headOf = (path: string): Promise<Uint8Array> =>
   });
 
 const cardsOf = async (path: string): Promise<Content['cards']> => dataCards(await readCards(path));
+
+/** Header and every power of a beam. */
+async function filterbankContent(path: string): Promise<Content> {
+  const file = await openFilterbank(path);
+  const { header, values } = file;
+  const { planes, channels } = header;
+  const most = Math.max(1, Math.floor(BLOCK_BYTES / (4 * planes * channels)));
+  return {
+    path,
+    kind: 'beam',
+    format: 'filterbank',
+    cards: new Map(),
+    close: () => file.close(),
+    facts: factsOf({ ...header, rawDataFile: undefined, start: formatInstant(header.start, 9), values }),
+    pieces: async function* () {
+      for (let first = 0; first < values; first += most) {
+        const count = Math.min(most, values - first);
+        const axes = [
+          { name: 'time', size: count },
+          { name: 'plane', size: planes },
+          { name: 'channel', size: channels },
+        ];
+        const numbers = await file.read(first, count);
+        yield { at: `value ${first}`, parts: [{ name: 'powers', axes, numbers, nature: 'measured' }] };
+      }
+    },
+  };
+}

@@ -6,6 +6,7 @@ import type { Cards, VisibilityFile } from '../../formats/index.js';
 import {
   factsOf,
   frequenciesPart,
+  optionalPart,
   positionsPart,
   reIm,
   secondsPart,
@@ -53,7 +54,6 @@ function partsOf(one: Integration, baseline: Axis): Part[] {
   const cells: readonly Axis[] = [{ name: 'channel', size: channels }, baseline, product];
   // A pair stored twice for one time has no single value: sums are compared.
   const signed: Float64Array = passThrough?.weights ?? allProductCounts(one);
-  const uvw = passThrough?.stopped?.uvwM;
   return [
     timePart('times', one.start),
     secondsPart('durations', one.durationS),
@@ -70,28 +70,13 @@ function partsOf(one: Integration, baseline: Axis): Part[] {
       numbers: Uint8Array.from(signed, (weight) => (weight > 0 ? 0 : 1)),
       nature: 'exact',
     },
-    ...(passThrough?.integrationS
-      ? [
-          {
-            name: 'durations of pairs',
-            axes: [baseline],
-            numbers: passThrough.integrationS,
-            nature: 'exact' as const,
-          },
-        ]
-      : []),
-    ...(one.pairs
-      ? [{ name: 'pairs present', axes: [baseline], numbers: one.pairs, nature: 'exact' as const }]
-      : []),
-    ...(uvw
-      ? [
-          {
-            name: 'uvw',
-            axes: [baseline, { name: '', size: 3, label: (k: number) => 'uvw'[k] }],
-            numbers: uvw,
-            nature: 'measured' as const,
-          },
-        ]
-      : []),
+    ...optionalPart('durations of pairs', [baseline], passThrough?.integrationS, 'exact'),
+    ...optionalPart('pairs present', [baseline], one.pairs, 'exact'),
+    ...optionalPart(
+      'uvw',
+      [baseline, { name: '', size: 3, label: (k) => 'uvw'[k] }],
+      passThrough?.stopped?.uvwM,
+      'measured',
+    ),
   ];
 }

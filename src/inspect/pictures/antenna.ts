@@ -12,7 +12,7 @@ import {
   type Shape,
 } from '../../draw/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { heading, listed, PICTURE_WIDTH, TITLE_HEIGHT } from './parts.js';
+import { heading, listed, longestDistance, PICTURE_WIDTH, TITLE_HEIGHT } from './parts.js';
 
 const fixed = (value: number, decimals: number): string => withMinus(value.toFixed(decimals));
 
@@ -37,7 +37,7 @@ export function antennaPicture(
   const isCrowded = core.half < all.half / 2;
   const heights = stations.map(({ upM }) => upM);
   const [lowest, highest] = [Math.min(...heights), Math.max(...heights)];
-  const caption = `${telescope.title}: ${stations.length} stations, ${longest(points).toFixed(1)} m apart at most, heights from ${fixed(lowest, 1)} to ${fixed(highest, 1)} m; latitude ${fixed(site.latitudeDeg, 4)}°, longitude ${fixed(site.longitudeDeg, 4)}°`;
+  const caption = `${telescope.title}: ${stations.length} stations, ${longestDistance(points).toFixed(1)} m apart at most, heights from ${fixed(lowest, 1)} to ${fixed(highest, 1)} m; latitude ${fixed(site.latitudeDeg, 4)}°, longitude ${fixed(site.longitudeDeg, 4)}°`;
   const panels: readonly (readonly [string, Square])[] = isCrowded
     ? [
         ['All stations', all],
@@ -99,11 +99,4 @@ function inner(points: readonly MapPoint[]): readonly MapPoint[] {
   const [x, y] = [middle((point) => point.x), middle((point) => point.y)];
   const distance = (point: MapPoint): number => Math.hypot(point.x - x, point.y - y);
   return [...points].sort((a, b) => distance(a) - distance(b)).slice(0, Math.ceil(0.9 * points.length));
-}
-
-function longest(points: readonly MapPoint[]): number {
-  let most = 0;
-  for (const [k, a] of points.entries())
-    for (const b of points.slice(0, k)) most = Math.max(most, Math.hypot(a.x - b.x, a.y - b.y));
-  return most;
 }

@@ -3,27 +3,28 @@ import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
-import { median } from '../../core/median.js';
 import { meantName } from '../../core/spelling.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../../core/units.js';
 import {
-  angleScale,
-  decibelScale,
-  drawColourBar,
-  drawHeatMap,
   drawPlot,
   pictureOf,
-  type HeatMap,
-  type PanelAxis,
   type Picture,
   type PlotAxis,
   type PlotFrame,
   type Shape,
 } from '../../draw/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
-import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, timeAxis, TITLE_HEIGHT } from './parts.js';
+import {
+  frequencyAxis,
+  heading,
+  PICTURE_WIDTH,
+  stepHz,
+  timeAxis,
+  TITLE_HEIGHT,
+  drawBoth,
+  fromMedian,
+} from './parts.js';
 import { meanOf, productName } from '../visibilities.js';
-import { inDb } from '../waterfall.js';
 
 /** Two stations of a file by name, "stand1,stand17". */
 export function pairNamed(file: VisibilityFile, text: string): readonly [i: number, j: number] {
@@ -143,11 +144,6 @@ interface Drawn {
   readonly bottom: number;
 }
 
-const fromMedian = (amplitudes: Float64Array): Float64Array => {
-  const middle = median(amplitudes.filter((value) => value > 0));
-  return amplitudes.map((value) => 2 * inDb(value / middle));
-};
-
 /** Heat maps, time upwards: one row of panels for each product. */
 function overBoth(
   file: VisibilityFile,
@@ -156,28 +152,21 @@ function overBoth(
   spanS: number,
 ): Drawn {
   const { frequenciesHz, channelWidthHz } = file.header;
-  const x = frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz));
-  const y: PanelAxis = timeAxis(spanS);
-  const grid = { x, y, rows: rows.length, columns: frequenciesHz.length };
+  const grid = {
+    x: frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz)),
+    y: timeAxis(spanS),
+    rows: rows.length,
+    columns: frequenciesHz.length,
+  };
   const height = 400;
-  const drawn = products.flatMap(({ name, amplitudeDb, phaseDeg }, k) => {
-    const panels: readonly Pick<HeatMap, 'title' | 'values' | 'scale'>[] = [
-      {
-        title: `${name}: amplitude`,
-        values: amplitudeDb,
-        scale: decibelScale([amplitudeDb], 'amplitude (dB)'),
-      },
-      { title: `${name}: phase`, values: phaseDeg, scale: angleScale },
-    ];
-    return panels.flatMap((panel, column) => {
-      const frame = { left: 120 + column * 690, top: TOP + k * (height + 100), width: 480, height };
-      const bar = { ...frame, left: frame.left + frame.width + 18, width: 18 };
-      return [
-        ...drawHeatMap({ ...grid, ...panel }, frame),
-        ...drawColourBar(panel.scale, bar, { stands: 'beside', missing: 'no weight' }),
-      ];
-    });
-  });
+  const drawn = products.flatMap(({ name, amplitudeDb, phaseDeg }, k) =>
+    drawBoth(
+      grid,
+      { title: `${name}: amplitude`, values: amplitudeDb },
+      { title: `${name}: phase`, values: phaseDeg },
+      { left: 120, top: TOP + k * (height + 100), width: 480, height },
+    ),
+  );
   return { drawn, bottom: TOP + products.length * (height + 100) - 20 };
 }
 

@@ -1,17 +1,9 @@
 /** Picture of a filterbank: its dynamic spectrum, every channel relative to its own median. */
 import { formatInstant } from '../../core/instant.js';
 import { formatSeconds } from '../../core/units.js';
-import {
-  drawColourBar,
-  drawHeatMap,
-  pictureOf,
-  type ColourScale,
-  type HeatMap,
-  type Picture,
-  type PlotFrame,
-} from '../../draw/index.js';
+import { pictureOf, type ColourScale, type HeatMap, type Picture, type PlotFrame } from '../../draw/index.js';
 import type { Filterbank } from '../../formats/index.js';
-import { frequencyAxis, heading, PICTURE_WIDTH, timeAxis, TITLE_HEIGHT } from './parts.js';
+import { frequencyAxis, heading, PICTURE_WIDTH, timeAxis, TITLE_HEIGHT, heatMapWithBar } from './parts.js';
 
 const FRAME: PlotFrame = { left: 120, top: TITLE_HEIGHT + 40, width: 1080, height: 480 };
 const [MOST_COLUMNS, MOST_ROWS] = [1080, 480];
@@ -118,12 +110,7 @@ export function filterbankPicture(file: Filterbank, spectrum: DynamicSpectrum, t
   const below = `${header.sourceName ?? 'unknown'}, from ${formatInstant(header.start, 6)}: ${spectrum.values} values of ${formatSeconds(header.valueS)}, ${header.channels} channels`;
   return pictureOf({ width: PICTURE_WIDTH, height: FRAME.top + FRAME.height + 80 }, [
     ...heading(title, below),
-    ...drawHeatMap(map, FRAME),
-    ...drawColourBar(
-      scale,
-      { ...FRAME, left: FRAME.left + FRAME.width + 18, width: 18 },
-      { stands: 'beside', missing: true },
-    ),
+    ...heatMapWithBar(map, FRAME),
   ]);
 }
 

@@ -3,15 +3,9 @@ import type { Integration } from '../../core/blocks.js';
 import { baselineCount } from '../../core/axes.js';
 import { secondsBetween, addSeconds, type Instant } from '../../core/instant.js';
 import type { VisibilityFile } from '../../formats/index.js';
-import {
-  drawColourBar,
-  drawHeatMap,
-  type ColourScale,
-  type PlotFrame,
-  type Shape,
-} from '../../draw/index.js';
+import { type ColourScale, type PlotFrame, type Shape } from '../../draw/index.js';
 import { isFlagged, visitPairs, weightOf } from '../visibilities.js';
-import { frequencyAxis, stepHz, timeAxis } from './parts.js';
+import { frequencyAxis, stepHz, timeAxis, heatMapWithBar } from './parts.js';
 
 /** More rows are averaged: the picture has no more pixels. */
 const MOST_ROWS = 240;
@@ -65,14 +59,7 @@ export function flagMap(file: VisibilityFile): FlagMap {
         scale,
         values: Float64Array.from(all.flatMap((row) => [...row])),
       };
-      return [
-        ...drawHeatMap(map, frame),
-        ...drawColourBar(
-          scale,
-          { ...frame, left: frame.left + frame.width + 18, width: 18 },
-          { stands: 'beside', missing: true },
-        ),
-      ];
+      return heatMapWithBar(map, frame);
     },
   };
 }

@@ -3,10 +3,6 @@ import { formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { GainsFile } from '../../formats/index.js';
 import {
-  angleScale,
-  decibelScale,
-  drawColourBar,
-  drawHeatMap,
   drawPlot,
   markRows,
   pictureOf,
@@ -17,7 +13,17 @@ import {
   type Shape,
 } from '../../draw/index.js';
 import { gainMatrices, lookAtGains, type GainLook } from '../gains.js';
-import { evenSide, frequencyAxis, heading, listed, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './parts.js';
+import {
+  evenSide,
+  frequencyAxis,
+  heading,
+  listed,
+  PICTURE_WIDTH,
+  stepHz,
+  TITLE_HEIGHT,
+  drawBoth,
+  nextPanel,
+} from './parts.js';
 
 const LEFT = 120;
 const TOP = TITLE_HEIGHT + 26;
@@ -69,24 +75,18 @@ function overBand(file: GainsFile, look: GainLook): Drawn {
   const odd = look.inputs
     .filter((row) => row.amplitude === undefined || isWeak(row))
     .map(({ input }) => input);
-  const panels = [
-    {
-      title: 'Amplitude of every gain',
-      values: amplitudeDb,
-      scale: decibelScale([amplitudeDb], 'amplitude (dB)'),
-    },
-    { title: 'Phase', values: phaseDeg, scale: angleScale },
-  ];
   const height = evenSide(rows);
-  const shapes = panels.flatMap((panel, k) => {
-    const frame = { left: LEFT + k * 690, top: TOP, width: 480, height };
-    const bar = { ...frame, left: frame.left + frame.width + 18, width: 18 };
-    return [
-      ...drawHeatMap({ ...grid, ...panel }, frame),
-      ...markRows(odd, grid, frame),
-      ...drawColourBar(panel.scale, bar, { stands: 'beside', missing: true }),
-    ];
-  });
+  const frame = { left: LEFT, top: TOP, width: 480, height };
+  const shapes = [
+    ...drawBoth(
+      grid,
+      { title: 'Amplitude of every gain', values: amplitudeDb },
+      { title: 'Phase', values: phaseDeg },
+      frame,
+      true,
+    ),
+    ...[LEFT, nextPanel(frame)].flatMap((left) => markRows(odd, grid, { ...frame, left })),
+  ];
   return { shapes, bottom: TOP + height + 60 };
 }
 

@@ -6,18 +6,11 @@
 import { baselineCount } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
-import {
-  drawColourBar,
-  drawHeatMap,
-  type ColourScale,
-  type HeatMap,
-  type PlotFrame,
-  type Shape,
-} from '../../draw/index.js';
+import { type ColourScale, type HeatMap, type PlotFrame, type Shape } from '../../draw/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import { measuredOf, visitPairs } from '../visibilities.js';
-import { frequencyAxis, stepHz, timeAxis } from './parts.js';
+import { frequencyAxis, stepHz, timeAxis, heatMapWithBar, nextPanel } from './parts.js';
 
 const MOST_ROWS = 240;
 
@@ -83,34 +76,22 @@ export function lossMap(file: VisibilityFile): LossMap {
       };
       const x = frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz));
       const names = inputs.map((_, a) => inputName(file.telescope, a, polarisations, file.header.feeds));
-      const maps: readonly (readonly [HeatMap, number])[] = [
-        [
-          {
-            title: 'samples missing or flagged, over time',
-            x,
-            y: timeAxis(secondsBetween(start, end)),
-            ...flat(overTime, channels, scale),
-          },
-          frame.left,
-        ],
-        [
-          {
-            title: 'samples missing or flagged, of every input',
-            x,
-            y: { label: 'input', range: [-0.5, inputs.length - 0.5], steps: 'whole', names },
-            ...flat(ofInputs, channels, scale),
-          },
-          frame.left + frame.width + 210,
-        ],
+      const times = {
+        title: 'samples missing or flagged, over time',
+        x,
+        y: timeAxis(secondsBetween(start, end)),
+        ...flat(overTime, channels, scale),
+      };
+      const everyInput: HeatMap = {
+        title: 'samples missing or flagged, of every input',
+        x,
+        y: { label: 'input', range: [-0.5, inputs.length - 0.5], steps: 'whole', names },
+        ...flat(ofInputs, channels, scale),
+      };
+      return [
+        ...heatMapWithBar(times, frame),
+        ...heatMapWithBar(everyInput, { ...frame, left: nextPanel(frame) }),
       ];
-      return maps.flatMap(([map, left]) => [
-        ...drawHeatMap(map, { ...frame, left }),
-        ...drawColourBar(
-          scale,
-          { ...frame, left: left + frame.width + 18, width: 18 },
-          { stands: 'beside', missing: true },
-        ),
-      ]);
     },
   };
 }

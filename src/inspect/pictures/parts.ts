@@ -1,5 +1,17 @@
 /** Common parts of the pictures of recordings and of visibilities. */
-import { text, type PanelAxis, type Shape } from '../../draw/index.js';
+import { median } from '../../core/median.js';
+import {
+  angleScale,
+  decibelScale,
+  drawColourBar,
+  drawHeatMap,
+  text,
+  type HeatMap,
+  type PanelAxis,
+  type PlotFrame,
+  type Shape,
+} from '../../draw/index.js';
+import { inDb } from '../waterfall.js';
 
 export const PICTURE_WIDTH = 1400;
 export const TITLE_HEIGHT = 84;
@@ -59,4 +71,55 @@ export function timeAxis(durationS: number): PanelAxis {
             ? (['ms', 1e3] as const)
             : (['µs', 1e6] as const);
   return { label: `time (${unit})`, range: [0, durationS * perSecond] };
+}
+
+/** A heat map and its colour bar on the right, which shows the colour of missing numbers. */
+export const heatMapWithBar = (map: HeatMap, frame: PlotFrame, missing: true | string = true): Shape[] => [
+  ...drawHeatMap(map, frame),
+  ...drawColourBar(map.scale, barBeside(frame), { stands: 'beside', missing }),
+];
+
+export const barBeside = (frame: PlotFrame): PlotFrame => ({
+  ...frame,
+  left: frame.left + frame.width + 18,
+  width: 18,
+});
+
+/** Left edge of the second of two panels side by side. */
+export const nextPanel = ({ left, width }: Pick<PlotFrame, 'left' | 'width'>): number => left + width + 210;
+
+/** Two panels side by side, amplitudes in dB and phases in degrees, each with its colour bar. */
+export function drawBoth(
+  grid: Pick<HeatMap, 'x' | 'y' | 'rows' | 'columns'>,
+  amplitude: Pick<HeatMap, 'title' | 'values'>,
+  phase: Pick<HeatMap, 'title' | 'values'>,
+  frame: PlotFrame,
+  missing: true | string = 'no weight',
+): Shape[] {
+  const scale = decibelScale([amplitude.values], 'amplitude (dB)');
+  return [
+    ...heatMapWithBar({ ...grid, ...amplitude, scale }, frame, missing),
+    ...heatMapWithBar(
+      { ...grid, ...phase, scale: angleScale },
+      { ...frame, left: nextPanel(frame) },
+      missing,
+    ),
+  ];
+}
+
+/** Amplitudes in dB relative to the median: a few damaged values must not shift the rest. */
+export function fromMedian(amplitudes: Float64Array): Float64Array {
+  const middle = median(amplitudes.filter((value) => value > 0));
+  return amplitudes.map((value) => 2 * inDb(value / middle));
+}
+
+/** Between any two of some points. */
+export function longestDistance(
+  points: readonly { readonly x: number; readonly y: number; readonly z?: number }[],
+): number {
+  let most = 0;
+  for (const [i, a] of points.entries())
+    for (const b of points.slice(0, i))
+      most = Math.max(most, Math.hypot(a.x - b.x, a.y - b.y, (a.z ?? 0) - (b.z ?? 0)));
+  return most;
 }

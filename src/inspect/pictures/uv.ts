@@ -16,7 +16,7 @@ import {
 } from '../../draw/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
 import { skyFrame } from '../../sky/frame.js';
-import { heading, PICTURE_WIDTH, TITLE_HEIGHT } from './parts.js';
+import { heading, longestDistance, PICTURE_WIDTH, TITLE_HEIGHT, barBeside } from './parts.js';
 import { weightOf } from '../visibilities.js';
 
 /** Grid cells along either side of the plane; odd, so that the origin is the centre of one. */
@@ -41,7 +41,7 @@ export function uvCoverage(file: VisibilityFile): UvCoverage {
     y: northM,
     z: upM,
   }));
-  const longestM = longestBaseline(positions);
+  const longestM = Math.max(longestDistance(positions), 1e-3);
   const shortestWave = SPEED_OF_LIGHT_M_PER_S / frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
   // The projected baseline is never longer than the baseline.
   const edge = Math.max(1, (1.02 * longestM) / shortestWave);
@@ -122,7 +122,7 @@ export function uvCoverage(file: VisibilityFile): UvCoverage {
     return pictureOf({ width: PICTURE_WIDTH, height: top + SIDE + 70 }, [
       ...heading(title, caption),
       ...drawHeatMap(map, frame),
-      ...drawColourBar(scale, { ...frame, left: frame.left + SIDE + 18, width: 18 }, { stands: 'beside' }),
+      ...drawColourBar(scale, barBeside(frame), { stands: 'beside' }),
       ...drawBars(bars, { left: 1060, top, width: 300, height: 300 }),
     ]);
   };
@@ -141,11 +141,3 @@ const hasWeight = (one: Integration, cell: number, i: number, j: number): boolea
   for (let pol = 0; pol < p; pol++) if (weightOf(one, cell, i * p + pol, j * p + pol) > 0) return true;
   return false;
 };
-
-/** At most the diagonal of a box round all stations: accurate enough for an axis, and fast for thousands. */
-function longestBaseline(positions: readonly Vector3[]): number {
-  let most = 0;
-  for (const [i, a] of positions.entries())
-    for (const b of positions.slice(0, i)) most = Math.max(most, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
-  return Math.max(most, 1e-3);
-}

@@ -5,29 +5,24 @@ import { formatInstant } from '../../core/instant.js';
 import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN, formatHz, formatSeconds } from '../../core/units.js';
 import type { VisibilityFile } from '../../formats/index.js';
-import {
-  angleScale,
-  decibelScale,
-  drawColourBar,
-  drawHeatMap,
-  pictureOf,
-  type HeatMap,
-  type PanelAxis,
-  type Picture,
-  type PlotFrame,
-  type Shape,
-} from '../../draw/index.js';
+import { pictureOf, type PanelAxis, type Picture, type PlotFrame, type Shape } from '../../draw/index.js';
 import { meanOf, productName } from '../visibilities.js';
-import { evenSide, frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './parts.js';
-import { inDb } from '../waterfall.js';
+import {
+  evenSide,
+  frequencyAxis,
+  heading,
+  PICTURE_WIDTH,
+  stepHz,
+  TITLE_HEIGHT,
+  drawBoth,
+  fromMedian,
+  nextPanel,
+} from './parts.js';
 
 const LEFT = 120;
 const TOP = TITLE_HEIGHT + 26;
 /** Space between the bottom of one panel and the top of the next: title and axis. */
 const BETWEEN = 96;
-/** Flagged or missing. */
-const beside = { stands: 'beside', missing: 'no weight' } as const;
-
 /** Amplitude and phase of every pair, and over channels for the pairs with one station: of each parallel product. */
 export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): Picture {
   const { channels, stations, polarisations } = one;
@@ -50,7 +45,7 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
     }
   }
   const caption = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB is the median`;
-  const width = Math.max(PICTURE_WIDTH, right(LEFT, side) + side + 120);
+  const width = Math.max(PICTURE_WIDTH, nextPanel({ left: LEFT, width: side }) + side + 120);
   return pictureOf({ width, height: top - 20 }, [...heading(title, caption), ...shapes]);
 }
 
@@ -66,26 +61,6 @@ export function withPanel(
   return pictureOf({ width: picture.width, height: picture.height + height + BETWEEN + 20 }, [
     ...picture.shapes,
     ...drawn,
-  ]);
-}
-
-/** Left edge of the panel of phases. */
-const right = (left: number, side: number): number => left + side + 210;
-
-/** Two panels side by side, amplitudes and phases, each with its colour bar. */
-function drawBoth(
-  grid: Pick<HeatMap, 'x' | 'y' | 'rows' | 'columns'>,
-  amplitude: Pick<HeatMap, 'title' | 'values'>,
-  phase: Pick<HeatMap, 'title' | 'values'>,
-  frame: PlotFrame,
-): Shape[] {
-  const panels = [
-    { ...amplitude, scale: decibelScale([amplitude.values], 'amplitude (dB)'), left: frame.left },
-    { ...phase, scale: angleScale, left: right(frame.left, frame.width) },
-  ];
-  return panels.flatMap(({ left, ...panel }) => [
-    ...drawHeatMap({ ...grid, ...panel }, { ...frame, left }),
-    ...drawColourBar(panel.scale, { ...frame, left: left + frame.width + 18, width: 18 }, beside),
   ]);
 }
 
@@ -147,12 +122,6 @@ function drawBands(
 }
 
 const degrees = (re: number, im: number): number => Math.atan2(im, re) * DEGREES_PER_RADIAN;
-/** Amplitudes in dB relative to the median: a few damaged values must not shift the rest. */
-const fromMedian = (amplitudes: Float64Array): Float64Array => {
-  const middle = median(amplitudes.filter((value) => value > 0));
-  return amplitudes.map((value) => 2 * inDb(value / middle));
-};
-
 /** [i][j] for all pairs in both orders: V_ji = conj(V_ij). NaN if a pair has no weight. */
 function pairMatrices(one: Integration, channel: number, pol: number) {
   const { channels, stations, polarisations: p } = one;

@@ -23,6 +23,7 @@ import { sampleRateOf, type Recording } from '../../formats/index.js';
 import { inputPowers, type InputPowers } from '../input-powers.js';
 import { isReal, type LookedBlock } from '../voltages.js';
 import {
+  barBeside,
   evenSide,
   frequencyAxis,
   heading,
@@ -71,7 +72,7 @@ export function recordingPicture(file: Recording, block: LookedBlock, title: str
 const bar = (scale: ColourScale, frame: PlotFrame): Shape[] =>
   drawColourBar(
     scale,
-    { ...frame, left: frame.left + frame.width + 18, width: 18 },
+    barBeside(frame),
     // The lost fraction is known everywhere.
     { stands: 'beside', ...(scale.label !== LOST && { missing: true as const }) },
   );

@@ -1,10 +1,12 @@
 /** Report of inspect for a recording. */
+import { refuse } from '../../core/errors.js';
 import { addSamples, formatInstant, type Instant } from '../../core/instant.js';
+import { version } from '../../core/program/version.js';
 import type { Picture } from '../../draw/index.js';
 import { type Recording, sampleRateOf } from '../../formats/index.js';
-import type { SourcePart } from '../../observation/index.js';
+import { checkObservation, runObservation, type SourcePart } from '../../observation/index.js';
 import { NO_TELESCOPE } from '../../telescope/unplaced.js';
-import { fringesOfRecording } from '../fringes/of-recording.js';
+import { fringeCollector, type FringeCollector } from '../fringes/collect.js';
 import { fringesOf, type Fringes } from '../fringes/numbers.js';
 import { antennaPicture } from '../pictures/antenna.js';
 import { fringePicture } from '../pictures/fringes.js';
@@ -75,20 +77,40 @@ export async function recordingReport(
   };
 }
 
-/** The recording is correlated for its fringes. */
+/** If the telescope gives no number of channels. */
+const CHANNELS = 128;
+
+/** The recording is correlated in memory for its fringes, with the defaults of corella correlate. */
 async function correlated(
-  file: Recording,
-  { source, telescope = file.telescope ? undefined : NO_TELESCOPE }: RecordingFacts,
-  options: ReportOptions,
+  { kind, path, telescope: own }: Recording,
+  { source, telescope = own ? undefined : NO_TELESCOPE }: RecordingFacts,
+  { fringeOf, onProgress }: ReportOptions,
 ): Promise<Fringes> {
-  const channels = file.kind === 'voltages' ? file.telescope?.recording.channels : undefined;
-  const series = await fringesOfRecording(
-    { source: { recording: file.path, ...source }, telescope },
-    file.path,
-    {
-      channels,
-      onProgress: options.onProgress,
+  let collector: FringeCollector | undefined;
+  const channels = (kind === 'voltages' ? own?.recording.channels : undefined) ?? CHANNELS;
+  const observation = checkObservation({
+    corella: 1,
+    source: { recording: path, ...source },
+    front: { channels },
+    telescope,
+    products: [{ visibilities: null }],
+  });
+  await runObservation(observation, {
+    version: version(),
+    onProgress,
+    onItem: (item) => {
+      if (item.kind !== 'visibilities') return Promise.resolve();
+      const { telescope: of, polarisations, feeds, frequenciesHz, channelWidthHz } = item.header;
+      collector ??= fringeCollector(
+        { telescope: of, polarisations, feeds, frequenciesHz, channelWidthHz },
+        path,
+      );
+      collector.add(item.integration);
+      return Promise.resolve();
     },
-  );
-  return fringesOf(series, options.fringeOf);
+  });
+  const series =
+    collector?.series() ??
+    refuse(path, 'is too short for an integration', 'record for longer, or correlate it yourself');
+  return fringesOf(series, fringeOf);
 }
