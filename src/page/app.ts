@@ -99,15 +99,15 @@ class CorellaApp extends View {
     else if (event.key === 'f') this.toggleWall();
   }
 
-  private switchTheme(): void {
+  private readonly switchTheme = (): void => {
     otherTheme();
     this.requestUpdate();
-  }
+  };
 
   /** Shows only the view, for a wall display in a control room. */
-  private toggleWall(): void {
+  private readonly toggleWall = (): void => {
     document.documentElement.toggleAttribute('data-wall');
-  }
+  };
 
   private askToken(): Promise<string | undefined> {
     const dialog = this.querySelector('dialog');
@@ -118,7 +118,7 @@ class CorellaApp extends View {
     });
   }
 
-  private answered(event: Event): void {
+  private readonly answered = (event: Event): void => {
     const dialog = event.currentTarget as HTMLDialogElement;
     const given = dialog.returnValue === 'ok' ? dialog.querySelector('input')?.value : undefined;
     this.answer?.(given);
@@ -127,7 +127,7 @@ class CorellaApp extends View {
       reopen();
     }
     this.answer = undefined;
-  }
+  };
 
   private get isLost(): boolean {
     return !isConnected() || silenceMs() > LOST_MS;
@@ -171,14 +171,7 @@ class CorellaApp extends View {
                 ><time title="UTC">${clock(status.serverUnixS)} UTC</time>`
             : nothing
         }
-        <button
-          class="plain"
-          @click=${() => {
-            this.switchTheme();
-          }}
-          title="Dark or light (t)"
-          aria-label="Dark or light"
-        >
+        <button class="plain" @click=${this.switchTheme} title="Dark or light (t)" aria-label="Dark or light">
           <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
             <circle cx="8" cy="8" r="6" fill="none" stroke="currentColor" stroke-width="1.5" />
             <path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor" />
@@ -186,9 +179,7 @@ class CorellaApp extends View {
         </button>
         <button
           class="plain wall"
-          @click=${() => {
-            this.toggleWall();
-          }}
+          @click=${this.toggleWall}
           title="Only the view (f)"
           aria-label="Only the view"
         >
@@ -267,11 +258,7 @@ class CorellaApp extends View {
             </p>`
           : nothing
       }
-      <dialog
-        @close=${(event: Event) => {
-          this.answered(event);
-        }}
-      >
+      <dialog @close=${this.answered}>
         <form method="dialog">
           <h2>The token</h2>
           <p>It is printed where corella was started, or is in the file that page.token-file names.</p>

@@ -127,14 +127,14 @@ class CorellaSky extends LitElement {
     this.dispatchEvent(new CustomEvent<Place>('place', { detail: place }));
   }
 
-  private pointAt(event: MouseEvent): void {
+  private readonly pointAt = (event: MouseEvent): void => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     const x = (2 * (event.clientX - box.left)) / box.width - 1;
     const y = 1 - (2 * (event.clientY - box.top)) / box.height;
     this.choose({ l: -x * this.reach, m: y * this.reach });
-  }
+  };
 
-  private key(event: KeyboardEvent): void {
+  private readonly key = (event: KeyboardEvent): void => {
     const step = this.reach * (event.shiftKey ? 0.1 : 0.02);
     const moves: Record<string, Place | undefined> = {
       ArrowLeft: { l: step, m: 0 },
@@ -148,7 +148,7 @@ class CorellaSky extends LitElement {
     event.preventDefault();
     const { l, m } = this.place ?? { l: 0, m: 0 };
     this.choose({ l: l + move.l, m: m + move.m });
-  }
+  };
 
   private overlay() {
     const head = this.shown?.head;
@@ -212,12 +212,8 @@ class CorellaSky extends LitElement {
         tabindex="0"
         role="img"
         aria-label=${head ? `The sky at ${head.time}: ${head.sources.map(({ name }) => name).join(', ')}. Arrow keys choose a place.` : 'No image yet'}
-        @click=${(event: MouseEvent) => {
-          this.pointAt(event);
-        }}
-        @keydown=${(event: KeyboardEvent) => {
-          this.key(event);
-        }}
+        @click=${this.pointAt}
+        @keydown=${this.key}
       >
         <canvas></canvas>
         <svg viewBox="-1 -1 2 2" aria-hidden="true">${this.overlay()}</svg>

@@ -1,6 +1,7 @@
 /** Antennas: a map of their positions and states from the data; flags broken ones. */
 import { html, svg, nothing } from 'lit';
 import type { AntennaRow, Health, InputRow, Status } from '../../serve/messages.js';
+import { choice, tableHead } from '../controls.js';
 import { decibels, degrees, percent } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
@@ -122,20 +123,7 @@ class Antennas extends View {
 
   private table() {
     return html`<table class="antennas">
-      <thead>
-        <tr>
-          <th>antenna</th>
-          <th></th>
-          <th></th>
-          <th class="n">level</th>
-          <th class="n">to median</th>
-          <th class="n">in 1 hour</th>
-          <th class="n">samples</th>
-          <th class="n">gain</th>
-          <th class="n">phase</th>
-          <th></th>
-        </tr>
-      </thead>
+      ${tableHead(['antenna', '', '', '#level', '#to median', '#in 1 hour', '#samples', '#gain', '#phase', ''])}
       <tbody>
         ${this.sorted().flatMap((row) =>
           row.inputs.map(
@@ -198,18 +186,10 @@ class Antennas extends View {
       </div>
       <div class="card scroll tall">
         <p class="tools">
-          ${sorts.map(
-            ([name, title]) =>
-              html`<button
-                aria-pressed=${this.sort === name}
-                @click=${() => {
-                  this.sort = name;
-                  this.requestUpdate();
-                }}
-              >
-                ${title}
-              </button>`,
-          )}
+          ${choice(sorts, this.sort, (sort) => {
+            this.sort = sort;
+            this.requestUpdate();
+          })}
         </p>
         ${this.table()}
       </div>

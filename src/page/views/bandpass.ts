@@ -3,6 +3,7 @@ import { html } from 'lit';
 import type { PlanView } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
 import type { HeatData } from '../heat.js';
+import { inputNames, select } from '../controls.js';
 import { decibels, hertz } from '../format.js';
 import { View } from '../view.js';
 import type { Numbers } from '../wire.js';
@@ -20,11 +21,7 @@ class Bandpass extends View {
   protected override begin(): void {
     this.subscribe('plan', (plan) => (this.plan = plan));
     this.subscribe('bandpass', (power) => (this.power = power));
-    this.subscribe('antennas', (rows) => {
-      this.names = rows.flatMap(({ name, inputs }) =>
-        inputs.map(({ polarisation }) => (polarisation === '' ? name : `${name}:${polarisation}`)),
-      );
-    });
+    this.subscribe('antennas', (rows) => (this.names = inputNames(rows)));
   }
 
   /** Of each channel over the inputs of each polarisation. */
@@ -63,13 +60,14 @@ class Bandpass extends View {
       palette: 'off',
       label: 'Power of each input and channel against the median of the array',
     };
+    const names = Array.from({ length: inputs }, (_, a) => this.names.at(a) ?? `input ${a}`);
     const megahertz = plan.frequenciesHz.map((hz) => hz / 1e6);
     const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
     const own = Array.from(power.values.subarray(this.input * channels, (this.input + 1) * channels), finite);
     const curves: ChartData = {
       x: megahertz,
       curves: [
-        { label: this.names.at(this.input) ?? `input ${this.input}`, values: own, width: 2 },
+        { label: names[this.input], values: own, width: 2 },
         {
           label: 'median of the array',
           values: Array.from(medians[this.input % plan.polarisations], finite),
@@ -108,17 +106,10 @@ class Bandpass extends View {
         <div class="bar off"><span>−${SPAN_DB} dB</span><i></i><span>+${SPAN_DB} dB</span></div>
       </div>
       <div class="card">
-        <label class="field"
-          >Input
-          <select
-            @change=${(event: Event) => {
-              this.input = Number((event.target as HTMLSelectElement).value);
-              this.requestUpdate();
-            }}
-          >
-            ${Array.from({ length: inputs }, (_, a) => html`<option value=${a} ?selected=${a === this.input}>${this.names.at(a) ?? `input ${a}`}</option>`)}
-          </select>
-        </label>
+        ${select('Input', this.input, names, (a) => {
+          this.input = a;
+          this.requestUpdate();
+        })}
         <corella-chart .data=${curves}></corella-chart>
         <h2>Farthest off</h2>
         <table>
@@ -134,7 +125,7 @@ class Bandpass extends View {
                         this.requestUpdate();
                       }}
                     >
-                      ${this.names.at(a) ?? `input ${a}`}
+                      ${names[a]}
                     </button>
                   </td>
                   <td class="n">${decibels(most, true)}</td>

@@ -1,6 +1,7 @@
 /** Chain: what may run out. Ring, latencies, load; and whether the backend still agrees with the reference. */
 import { html, nothing } from 'lit';
 import type { ChainView, MethodsHead, SkyHead, Status } from '../../serve/messages.js';
+import { tableHead } from '../controls.js';
 import { bytes, count, exponent, fixed, seconds } from '../format.js';
 import { View } from '../view.js';
 import type { Numbers } from '../wire.js';
@@ -159,13 +160,7 @@ class Chain extends View {
             latencies.length === 0
               ? html`<p class="dim">The data are not live: there are no latencies to show.</p>`
               : html`<table>
-                  <thead>
-                    <tr>
-                      <th></th>
-                      <th class="n">median</th>
-                      <th class="n">99 %</th>
-                    </tr>
-                  </thead>
+                  ${tableHead(['', '#median', '#99 %'])}
                   <tbody>
                     ${latencies.map(
                       ({ stage, p50S, p99S }) =>

@@ -2,6 +2,7 @@
 import { html, nothing } from 'lit';
 import type { FringesView } from '../../serve/messages.js';
 import type { ChartData, Curve } from '../chart.js';
+import { select } from '../controls.js';
 import { fixed, hertz } from '../format.js';
 import { View } from '../view.js';
 import '../chart.js';
@@ -44,17 +45,15 @@ class FringesPage extends View {
     const few = view.powers.slice(0, MOST_CURVES);
     const length = one.lengthM === undefined ? '' : `, ${fixed(one.lengthM, 2)} m`;
     return html`<p class="tools">
-        <label class="field"
-          >Baseline
-          <select
-            @change=${(event: Event) => {
-              this.chosen = Number((event.target as HTMLSelectElement).value);
-              this.requestUpdate();
-            }}
-          >
-            ${view.baselines.map(({ name, product }, k) => html`<option value=${k} ?selected=${k === this.chosen}>${name} ${product}</option>`)}
-          </select>
-        </label>
+        ${select(
+          'Baseline',
+          this.chosen,
+          view.baselines.map(({ name, product }) => `${name} ${product}`),
+          (k) => {
+            this.chosen = k;
+            this.requestUpdate();
+          },
+        )}
         <span class="dim">phases at ${hertz(view.frequencyHz)}, fringes running${length}</span>
       </p>
       <div class="two">

@@ -2,6 +2,7 @@
 import { html, nothing } from 'lit';
 import type { AntennaRow, GainsView, Status } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
+import { inputNames, select } from '../controls.js';
 import { percent, seconds } from '../format.js';
 import { seriesColour } from '../colours.js';
 import { steer } from '../steer.js';
@@ -113,9 +114,6 @@ class Gains extends View {
     const { history } = gains;
     if (history.length < 2) return nothing;
     const x = history.map(({ unixS }) => unixS);
-    const names = this.rows.flatMap(({ name, inputs }) =>
-      inputs.map(({ polarisation }) => (polarisation === '' ? name : `${name}:${polarisation}`)),
-    );
     const chart = (
       of: (row: GainsView['history'][number]) => number | null | undefined,
       yLabel: string,
@@ -128,17 +126,10 @@ class Gains extends View {
     });
     return html`<div class="card">
       <h2>Over time</h2>
-      <label class="field"
-        >Input
-        <select
-          @change=${(event: Event) => {
-            this.input = Number((event.target as HTMLSelectElement).value);
-            this.requestUpdate();
-          }}
-        >
-          ${names.map((name, a) => html`<option value=${a} ?selected=${a === this.input}>${name}</option>`)}
-        </select>
-      </label>
+      ${select('Input', this.input, inputNames(this.rows), (a) => {
+        this.input = a;
+        this.requestUpdate();
+      })}
       <corella-chart
         .data=${chart(({ amplitudes }) => amplitudes.at(this.input), 'amplitude')}
       ></corella-chart>

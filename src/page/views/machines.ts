@@ -1,6 +1,7 @@
 /** Machines of a joint observation: the channels of each, and since when one is missing. */
 import { html, nothing } from 'lit';
 import type { MachineRow } from '../../serve/messages.js';
+import { tableHead } from '../controls.js';
 import { clock, hertz, percent, seconds } from '../format.js';
 import { View } from '../view.js';
 
@@ -32,18 +33,7 @@ class Machines extends View {
     return html`<div class="card scroll">
       <h2>Machines</h2>
       <table>
-        <thead>
-          <tr>
-            <th>machine</th>
-            <th>band</th>
-            <th>how it fares</th>
-            <th class="n">newest sample, UTC</th>
-            <th class="n">age</th>
-            <th class="n">present</th>
-            <th>files</th>
-            <th class="n">came back</th>
-          </tr>
-        </thead>
+        ${tableHead(['machine', 'band', 'how it fares', '#newest sample, UTC', '#age', '#present', 'files', '#came back'])}
         <tbody>
           ${this.rows.map((one) => this.row(one))}
         </tbody>

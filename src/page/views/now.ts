@@ -3,6 +3,7 @@ import { html, nothing } from 'lit';
 import { live as asShown } from 'lit/directives/live.js';
 import type { SkyHead, Status } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
+import { choice, tableHead } from '../controls.js';
 import { altAz, brightness, clock, degrees, fixed, seconds } from '../format.js';
 import type { Place } from '../sky.js';
 import { View } from '../view.js';
@@ -105,11 +106,11 @@ class Now extends View {
     this.requestUpdate();
   }
 
-  private backToNow(): void {
+  private readonly backToNow = (): void => {
     this.thenUnixS = undefined;
     this.weight = undefined;
     void this.showThen();
-  }
+  };
 
   private get sliderAt(): number {
     const { thenUnixS } = this;
@@ -127,18 +128,10 @@ class Now extends View {
     ] as const;
     return html`<p class="again tools">
       <span>Weights</span>
-      ${choices.map(
-        ([weight, title]) =>
-          html`<button
-            aria-pressed=${this.weight === weight}
-            @click=${() => {
-              this.weight = weight;
-              void this.showThen();
-            }}
-          >
-            ${title}
-          </button>`,
-      )}
+      ${choice<typeof this.weight>(choices, this.weight, (weight) => {
+        this.weight = weight;
+        void this.showThen();
+      })}
       ${this.why === '' ? nothing : html`<span role="alert">${this.why}</span>`}
     </p>`;
   }
@@ -156,13 +149,7 @@ class Now extends View {
         <span
           >${then.head.weight === undefined ? 'as it was' : `made again, ${then.head.weight} weights`}</span
         >
-        <button
-          @click=${() => {
-            this.backToNow();
-          }}
-        >
-          Back to now
-        </button>
+        <button @click=${this.backToNow}>Back to now</button>
       </p>`;
     if (this.status?.state === 'showing')
       return html`<p class="age">
@@ -177,13 +164,7 @@ class Now extends View {
   private sources(head: SkyHead) {
     if (head.sources.length === 0) return html`<p class="dim">No catalogued source is up.</p>`;
     return html`<table>
-      <thead>
-        <tr>
-          <th>source</th>
-          <th class="n">altitude</th>
-          <th class="n">azimuth</th>
-        </tr>
-      </thead>
+      ${tableHead(['source', '#altitude', '#azimuth'])}
       <tbody>
         ${head.sources.map(
           ({ name, altitudeDeg, azimuthDeg, l, m }) =>

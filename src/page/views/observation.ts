@@ -1,6 +1,7 @@
 /** Observation: minutes received and written, files, stream epochs, the journal; and controls. */
 import { html, nothing } from 'lit';
 import type { JournalEntry, ObservationView, PlanView, Status } from '../../serve/messages.js';
+import { tableHead } from '../controls.js';
 import { clock, count, fixed, moment, seconds } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
@@ -182,13 +183,7 @@ class Observation extends View {
               observation.files.length === 0
                 ? html`<p class="dim">None.</p>`
                 : html`<table>
-                    <thead>
-                      <tr>
-                        <th>file</th>
-                        <th class="n">integrations</th>
-                        <th></th>
-                      </tr>
-                    </thead>
+                    ${tableHead(['file', '#integrations', ''])}
                     <tbody>
                       ${[...observation.files].reverse().map(
                         ({ path, integrations, state }) =>

@@ -2,6 +2,7 @@
 import { html, nothing } from 'lit';
 import type { PlanView } from '../../serve/messages.js';
 import type { HeatData } from '../heat.js';
+import { choice, select } from '../controls.js';
 import { fixed, hertz } from '../format.js';
 import { View } from '../view.js';
 import { askPair } from '../wire.js';
@@ -92,17 +93,6 @@ class Waterfall extends View {
   private chooser() {
     const { plan, names } = this;
     if (!plan) return nothing;
-    const select = (label: string, chosen: number, options: readonly string[], on: (k: number) => void) =>
-      html`<label class="field"
-        >${label}
-        <select
-          @change=${(event: Event) => {
-            on(Number((event.target as HTMLSelectElement).value));
-          }}
-        >
-          ${options.map((name, k) => html`<option value=${k} ?selected=${k === chosen}>${name}</option>`)}
-        </select>
-      </label>`;
     const inputs = names.flatMap((name) => (plan.polarisations === 1 ? [name] : [`${name}:X`, `${name}:Y`]));
     const products = plan.polarisations === 1 ? ['XX'] : ['XX', 'XY', 'YX', 'YY'];
     return this.kind === 'input'
@@ -134,19 +124,11 @@ class Waterfall extends View {
     ];
     return html`<div class="card">
       <p class="tools">
-        ${kinds.map(
-          ([kind, title]) =>
-            html`<button
-              aria-pressed=${this.kind === kind}
-              @click=${() => {
-                this.kind = kind;
-                if (kind !== 'input') askPair(this.pair);
-                this.requestUpdate();
-              }}
-            >
-              ${title}
-            </button>`,
-        )}
+        ${choice(kinds, this.kind, (kind) => {
+          this.kind = kind;
+          if (kind !== 'input') askPair(this.pair);
+          this.requestUpdate();
+        })}
         ${this.chooser()}
       </p>
       ${
