@@ -11,6 +11,7 @@ import type { CalibratedAt } from '../stages/index.js';
 import { imagesIn, runStreamEpoch } from './chain.js';
 import { Steering } from './steering.js';
 
+const by = { who: 'test', authenticated: true };
 const RATE_HZ = 1000;
 const start = parseInstant('2026-06-21T04:00:00Z');
 const frequenciesHz = Float64Array.of(60e6, 60.1e6);
@@ -105,8 +106,9 @@ describe('integrations of several images', () => {
 
   it('and so do those that are steered', async () => {
     const made = await lengths(0.5, 0.5, (steering, second) => {
-      if (second === 1) assert.throws(() => steering.setIntegration(0.5000000001), /no whole number/);
-      if (second === 2) steering.setIntegration(1);
+      if (second === 1)
+        assert.throws(() => steering.make({ integrationS: 0.5000000001 }, by), /no whole number/);
+      if (second === 2) steering.make({ integrationS: 1 }, by);
     });
     assert.ok(made.every(([lasts, held]) => lasts === held));
     assert.ok(made.some(([lasts]) => lasts === 1000));

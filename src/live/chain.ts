@@ -33,8 +33,8 @@ import {
   type Account,
   type Stage,
   imagedInputs,
-  type ImagerStore,
   type Emit,
+  type IntegrationClock,
 } from '../stages/index.js';
 import { frontOf } from './front.js';
 import { leavingOutLate } from './late.js';
@@ -121,8 +121,7 @@ function productsOf(
   settings: LiveSettings,
   sinks: LiveSinks,
 ): readonly ComposedProduct[] {
-  const { backend, flaggedInputs, imaging, steering, vanVleck, flags } = settings;
-  const { frequenciesHz } = spectraOfFront(front);
+  const { backend, imaging, steering, vanVleck, flags } = settings;
   const written = passing(sinks.integration);
   const kept: ComposedProduct = {
     // Steering counts the current integration by `cuts`.
@@ -137,60 +136,58 @@ function productsOf(
     stage: backend.kind === 'cuda' ? queued(written, 2) : written,
   };
   if (!imaging) return [kept];
-  // Machines with parts of one band cut at UTC instants and use the same plans.
-  const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
-  const { everyS, rules, autos } = imaging;
   // Summing and reading back millions of unused products costs a card more than the images.
   const isKept = backend.kind !== 'cuda' || settings.integrations !== 'none' || steering !== undefined;
   const others = isKept ? [kept] : [];
+  const images = imagesProduct(front, cuts, { ...settings, imaging }, { ...sinks, onCard: true });
+  return [...others, images];
+}
+
+/** Images directly from spectra, or from integrations with the gains of each. An empty image is only reported. */
+export function imagesProduct(
+  front: Front,
+  clock: IntegrationClock,
+  settings: LiveSettings & { readonly imaging: LiveImaging },
+  sinks: Pick<LiveSinks, 'image' | 'noImage'> & { readonly onCard?: true },
+): ComposedProduct {
+  const { backend, imaging, steering, imagers: store } = settings;
+  const { frequenciesHz } = spectraOfFront(front);
+  // Machines with parts of one band cut at UTC instants and use the same plans.
+  const plannedFor = settings.align === 'utc' ? ('utc' as const) : undefined;
+  const { everyS, rules, autos, image } = imaging;
+  const shown = <In extends object>(stage: Stage<In, SkyImage>): Stage<In, unknown> =>
+    leavingOutLate(
+      leavingOutEmpty(chain(stage, passing<SkyImage>(sinks.image)), sinks.noImage),
+      settings.late,
+    );
   if (imaging.by === 'direct') {
     const direct = prepareDirectProduct(front, {
       backend,
       telescope: settings.telescope,
-      image: imaging.image,
+      image,
       plannedFor,
       lastsS: everyS,
-      flaggedInputs,
+      flaggedInputs: settings.flaggedInputs,
       rules,
       autos,
-      store: settings.imagers,
+      store,
       calibrated: steering
         ? (moment, start) => steering.directGains(moment, frequenciesHz.length, start)
         : imaging.calibrated,
     });
-    const image = forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks);
-    const stage = leavingOutLate(image, settings.late);
-    return [...others, { from: 'spectra', clock: cuts, stage }];
+    return { from: 'spectra', clock, stage: shown(direct) };
   }
-  const image = forgiving(
-    imagedByVisibilities({ ...settings, imaging }, passing<SkyImage>(sinks.image), settings.imagers),
-    sinks,
-  );
-  const stage = leavingOutLate(image, settings.late);
-  const { vanVleck: corrected } = imaging;
-  const flagged = rules && { rules };
-  const images = { from: 'integrations', clock: cuts, vanVleck: corrected, flags: flagged } as const;
-  return [...others, { ...images, stage, onCard: stage }];
-}
-
-/** Images from integrations, with the gains of each integration. */
-export function imagedByVisibilities(
-  settings: LiveSettings & { readonly imaging: LiveImaging },
-  sink: Stage<SkyImage, unknown>,
-  store?: ImagerStore,
-): Stage<Integration | CardIntegration, unknown> {
-  const { backend, frequenciesHz, imaging, steering, align } = settings;
   const { telescope, calibrated } = imagedInputs(settings);
   const images = prepareImage({
     backend,
     telescope,
-    frequenciesHz,
-    image: imaging.image,
+    frequenciesHz: settings.frequenciesHz,
+    image,
     method: imaging.method,
-    plannedFor: align === 'utc' ? 'utc' : undefined,
+    plannedFor,
     store,
     weight: imaging.weight,
-    autos: imaging.autos ?? 'leave-out',
+    autos: autos ?? 'leave-out',
     beam: 'leave-out',
   });
   const gainsOf = ({
@@ -202,7 +199,15 @@ export function imagedByVisibilities(
       ? steering.calibratedAt(start, middle)
       : calibrated && calibratedAt(calibrated, middle, start);
   };
-  return calibrating(chain(images, sink), gainsOf);
+  const stage = shown(calibrating(images, gainsOf));
+  return {
+    from: 'integrations',
+    clock,
+    vanVleck: imaging.vanVleck,
+    flags: rules && { rules },
+    stage,
+    ...(sinks.onCard && { onCard: stage }),
+  };
 }
 
 /** Integrations with their gains. */
@@ -217,12 +222,6 @@ const calibrating = <Out>(
   },
 });
 
-/** An empty image is reported, and the run continues. */
-export const forgiving = <In, Out>(
-  stage: Stage<In, Out>,
-  { noImage }: Pick<LiveSinks, 'noImage'>,
-): Stage<In, Out> => leavingOutEmpty(stage, noImage);
-
 interface LiveSinks {
   readonly integration: Emit<Integration>;
   /** Called with integrations for files before gains are divided out. */
@@ -231,4 +230,22 @@ interface LiveSinks {
   readonly image: Emit<SkyImage>;
   /** No data were left for an image. */
   readonly noImage: (why: string) => void;
+}
+
+const ignore = (): Promise<void> => Promise.resolve();
+
+/**
+ * Runs the observation once on zeros before listening: kernels are compiled, memory is touched, and what cannot work is
+ * refused before data can be lost.
+ */
+export async function rehearse(silence: Source, settings: LiveSettings): Promise<void> {
+  // Statistics of zeros are not counted.
+  const { vanVleck, flags } = settings;
+  const uncounted = {
+    ...settings,
+    vanVleck: vanVleck && {},
+    flags: flags && { ...flags, tally: undefined },
+    further: undefined,
+  };
+  await runStreamEpoch(silence, uncounted, { integration: ignore, image: ignore, noImage: () => undefined });
 }

@@ -8,7 +8,7 @@ import { centreOf, type SkyImage, writeSeries, type SeriesImage } from '../stage
 import type { Product } from '../products/index.js';
 import { imageOptions } from '../products/making/images.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { nextPath, slotOf } from './file-slots.js';
+import { nextPath, slotOf } from './files.js';
 
 interface CubeSettings {
   readonly fields: Product<'images'>;

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CorellaError } from '../core/errors.js';
 import { readEarthOrientation } from '../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../sky/earth/orientation.js';
-import type { FileAnswer, FileTask, FileThreadSettings } from './file-task.js';
+import type { FileAnswer, FileTask, FileThreadSettings } from './files-by-thread.js';
 import { FilesByTime } from './files.js';
 
 const settings = workerData as FileThreadSettings;

@@ -3,9 +3,23 @@
  * work for a card must not wait for it. Arrays are transferred, not copied.
  */
 import { Worker } from 'node:worker_threads';
-import { CorellaError } from '../core/errors.js';
-import type { FileAnswer, FileTask, FileThreadSettings, LiveFiles } from './file-task.js';
-import type { FileEvent } from './files.js';
+import type { Integration } from '../core/blocks.js';
+import { CorellaError, type Refusal } from '../core/errors.js';
+import type { FileEvent, FileSettings, LiveFiles } from './files.js';
+
+export interface FileThreadSettings extends FileSettings {
+  /** A table of Earth orientation parameters instead of the built-in one. */
+  readonly eop?: string;
+}
+
+export type FileTask = { readonly append: Integration } | 'close';
+
+export type FileAnswer =
+  | { readonly event: FileEvent }
+  | {
+      readonly done: Pick<LiveFiles, 'paths' | 'written' | 'unwritten'>;
+      readonly fault?: Refusal | { readonly message: string };
+    };
 
 export function openFilesByThread(
   settings: FileThreadSettings,

@@ -1,11 +1,12 @@
 /** Integrations into files by time: complete after every integration, closed at the end of the time range. */
 import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join, parse } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError } from '../core/errors.js';
-import { addSeconds, type Instant } from '../core/instant.js';
+import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
 import {
   errorCode,
+  isThere,
   TRUNCATED,
   visibilityFormatFor,
   type StoredValues,
@@ -15,7 +16,6 @@ import {
 import { skyFrame } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { nextPath, slotOf } from './file-slots.js';
 
 export interface FileSettings {
   /** Name of the only file; with `everyS`, or after a restart of the senders, names include the start. */
@@ -42,6 +42,19 @@ export interface FileEvent {
   readonly why?: string;
   /** New path of a moved file. */
   readonly to?: string;
+}
+
+/** Writes integrations to files by time, on either thread. */
+export interface LiveFiles {
+  /** Its arrays may be transferred. */
+  append(integration: Integration): Promise<void>;
+  /** Closes the current file; another may follow. */
+  close(): Promise<void>;
+  /** No more files follow. */
+  end?(): Promise<void>;
+  readonly paths: readonly string[];
+  readonly written: number;
+  readonly unwritten: number;
 }
 
 /** Interval between attempts on a full disk. */
@@ -82,7 +95,7 @@ export function stoppedAt(
     : { phaseCentre: frame.zenith, object: 'zenith' };
 }
 
-export class FilesByTime {
+export class FilesByTime implements LiveFiles {
   private open: OpenFile | undefined;
   private opened = 0;
   private retryAtMs = 0;
@@ -259,4 +272,34 @@ async function nameOf({ fd }: FileHandle): Promise<string | undefined> {
   const name = await readlink(`/proc/self/fd/${fd}`).catch(() => undefined);
   // The name that NFS gives to a file removed while open: it disappears on close.
   return name === undefined || basename(name).startsWith('.nfs') ? undefined : name;
+}
+
+/** Successive files: one name, or one file per UTC interval with its start in its name. */
+interface Naming {
+  readonly path: string;
+  readonly everyS?: number;
+  /** By default, restarting an interrupted run overwrites nothing. */
+  readonly overwrite?: boolean;
+}
+
+/** The interval that contains an instant. */
+export const slotOf = (everyS: number | undefined, { unixSeconds, fraction }: Instant): number =>
+  // A start that is before the boundary by a rounding error counts as on it.
+  everyS === undefined ? 0 : Math.floor((unixSeconds + fraction + 1e-6) / everyS);
+
+export async function nextPath(
+  { path, everyS, overwrite }: Naming,
+  start: Instant,
+  isFirst: boolean,
+): Promise<string> {
+  const beside = (of: string, suffix: string | number): string => {
+    const { dir, name, ext } = parse(of);
+    return join(dir, `${name}-${suffix}${ext}`);
+  };
+  const stamp = formatInstant(start, everyS !== undefined && everyS < 1 ? 3 : 0).replaceAll(':', '');
+  const named = everyS === undefined && isFirst ? path : beside(path, stamp);
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? named : beside(named, number);
+    if (overwrite === true || !(await isThere(candidate))) return candidate;
+  }
 }

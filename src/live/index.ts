@@ -3,16 +3,15 @@ export { checkLive, runLive, steeringOf } from './run.js';
 export type { LiveOutcome, LivePage, LiveRunSettings, OpenPageSettings } from './run-settings.js';
 export { isFifo, openLiveInput, telescopeOf } from './input.js';
 export { isTartName, isStreamName } from './stream-address.js';
-export type { OpenedInput, Say } from './opened-input.js';
+export type { LossControl, Losses, OpenedInput, Say } from './opened-input.js';
 export { listenSettings, parseEpoch } from './packets.js';
 export { watchLosses } from './loss-watch.js';
 export { packetLines } from './packet-lines.js';
 export { planLive, type LivePlan } from './plan.js';
 export { resolveLive } from './resolve.js';
-export { runStreamEpoch, type LiveSettings } from './chain.js';
+export { rehearse, runStreamEpoch, type LiveSettings } from './chain.js';
 export { LiveCheck } from './check.js';
-export type { LiveFiles } from './file-task.js';
-export type { FileEvent } from './files.js';
+export type { FileEvent, LiveFiles } from './files.js';
 export type { GainsEvents, LiveGains, Solved } from './gains.js';
 export { methodLine } from '../compose/index.js';
 export {
@@ -22,9 +21,7 @@ export {
   runEpochs,
   spectrumRateOf,
 } from './run-epochs.js';
-export { rehearse } from './rehearse.js';
 export { seenSource } from './seen.js';
-export type { LossControl, Losses } from './losses.js';
 export { openSimulated } from './simulated.js';
 export {
   beamsChange,
@@ -35,4 +32,4 @@ export {
   Steering,
   withFlags,
 } from './steering.js';
-export type { LiveWatcher } from './watcher.js';
+export type { LiveWatcher } from './run-epochs.js';

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { refuse } from '../core/errors.js';
 import { formatInstant } from '../core/instant.js';
 import { readText } from '../formats/index.js';
+import type { Calibrated, CalibratedAt } from '../stages/index.js';
 import type { Change, LoggedChange, MadeChange } from './steering.js';
 
 const LOG_VERSION = 1;
@@ -58,20 +59,8 @@ const head = z.strictObject({
 });
 
 /** The log entry of a change; gains by the name of their file. */
-function plainChange(made: Change): z.infer<typeof change> {
-  if ('beams' in made) {
-    const { beams } = made;
-    const { product } = beams;
-    if ('towards' in beams) return { beams: { product, towards: [...beams.towards] } };
-    return 'add' in beams
-      ? { beams: { product, add: [...beams.add] } }
-      : { beams: { product, stop: [...beams.stop] } };
-  }
-  if (!('gains' in made))
-    return 'flags' in made ? { flags: { ...made.flags, inputs: [...made.flags.inputs] } } : made;
-  const { file, solved } = made.gains;
-  return { gains: { file, solved } };
-}
+const plainChange = (made: Change): object =>
+  'gains' in made ? { gains: { file: made.gains.file, solved: made.gains.solved } } : made;
 
 /** The log's path, next to the product with this path. */
 export const logPathFor = (product: string): string => {
@@ -121,13 +110,10 @@ export class ChangeLog {
   }
 }
 
+type LoadGains = (file: string) => Promise<Calibrated | CalibratedAt>;
+
 /** The changes of a log that took effect. `loadGains` reads a gain file. */
-export async function readLog(
-  path: string,
-  loadGains: (
-    file: string,
-  ) => Promise<NonNullable<Extract<Change, { gains: object }>['gains']['calibrated']>>,
-): Promise<readonly LoggedChange[]> {
+export async function readLog(path: string, loadGains: LoadGains): Promise<readonly LoggedChange[]> {
   const made = new Map<number, z.infer<typeof line>>();
   const lines = (await readText(path)).split('\n').filter((text) => text.trim() !== '');
   for (const [k, text] of lines.entries()) {
@@ -146,13 +132,7 @@ export async function readLog(
   return changes;
 }
 
-async function withGains(
-  one: z.infer<typeof change>,
-  path: string,
-  loadGains: (
-    file: string,
-  ) => Promise<NonNullable<Extract<Change, { gains: object }>['gains']['calibrated']>>,
-): Promise<Change> {
+async function withGains(one: z.infer<typeof change>, path: string, loadGains: LoadGains): Promise<Change> {
   if (!('gains' in one)) return one;
   const { file, solved } = one.gains;
   if (solved)

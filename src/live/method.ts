@@ -6,7 +6,7 @@
  * cadence that can be kept.
  */
 import type { Backend } from '../backend/backend.js';
-import { baselineCount, countsCB, elementsPerSpectra, spectraCAT, visibilitiesCBPP } from '../core/axes.js';
+import { allocateSpectra, baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration, SpectraBlock, SpectraShape } from '../core/blocks.js';
 import { closingAfter } from '../core/closing.js';
 import { CorellaError, refuse } from '../core/errors.js';
@@ -280,15 +280,8 @@ export async function costByLine(
 
 async function silence(backend: Backend, shape: SpectraShape): Promise<SpectraBlock> {
   const { type, channels, inputs, capacity } = shape;
-  const length = channels * inputs * capacity * elementsPerSpectra(type);
-  const zeros =
-    type === 'cf32'
-      ? new Float32Array(length)
-      : type === 'ci8'
-        ? new Int8Array(length)
-        : new Uint8Array(length);
   const block = backend.allocateSpectra(shape);
-  await block.write(spectraCAT(zeros, type, channels, inputs, capacity), capacity);
+  await block.write(allocateSpectra(type, channels, inputs, capacity), capacity);
   return block;
 }
 

@@ -1,6 +1,6 @@
 /** Delays and phases of a receiver's channels, solved whenever its noise source was on. */
 import { gainsCA } from '../core/axes.js';
-import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
+import { addSeconds, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
 import { NoiseSolver, type NoiseSolution } from '../delay/index.js';
 import type { GainsFile, KrakenFrame } from '../formats/index.js';
@@ -69,10 +69,7 @@ export class NoiseSource {
     this.run = undefined;
     const solution = run?.solver.solve();
     if (!run || !solution) return;
-    const spanS = Math.max(
-      0,
-      run.last.unixSeconds - run.first.unixSeconds + run.last.fraction - run.first.fraction,
-    );
+    const spanS = Math.max(0, secondsBetween(run.first, run.last));
     const { frames, frequencyHz } = run;
     const time = addSeconds(run.first, spanS / 2);
     const one = { time, frames, frequencyHz, sampleRateHz: this.rateHz, solution };

@@ -3,7 +3,6 @@ import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
 import type { Line } from '../messages/index.js';
 import type { Observation } from '../observation/index.js';
-import type { LossControl } from './losses.js';
 import type { LiveInput } from './run-epochs.js';
 import type { TimedNoise } from './noise-source.js';
 import type { ReadyToListen, ReceiveAccount } from '../receive/index.js';
@@ -53,3 +52,18 @@ export interface StreamAccount {
 export type Say = (line: Line) => void;
 /** Slow preparations, done before a socket is opened. */
 type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;
+
+/** The losses of a simulated sky from now on. */
+export interface Losses {
+  /** From all boards. */
+  readonly percent: number;
+  /** Boards that send nothing. */
+  readonly silent: readonly string[];
+}
+
+/** What can be changed while the sky is simulated. */
+export interface LossControl {
+  readonly boards: readonly string[];
+  now(): Losses;
+  set(losses: Losses): void;
+}

@@ -11,7 +11,7 @@ import { sourcesNamed } from '../sky/chosen-sources.js';
 import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';
 import { pictureParts } from '../stages/index.js';
-import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
+import type { PictureDone, PictureSettings, PictureTask } from './pictures.js';
 
 const settings = workerData as PictureSettings;
 // Their messages were reported by the main thread.

@@ -5,27 +5,17 @@ import { formatInstant, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
 import type { Line } from '../messages/index.js';
 import { Guarded, type ObservedItem, type ProductOutcome } from '../observation/index.js';
-import {
-  type ComposedProduct,
-  prepareDirectProduct,
-  spectraOfFront,
-  type Front,
-  type FrontSpectra,
-} from '../compose/index.js';
+import { type ComposedProduct, spectraOfFront, type Front, type FrontSpectra } from '../compose/index.js';
 import {
   channelsNamed,
   type PictureOptions,
   type SkyImage,
-  type Stage,
   integrationClock,
-  chain,
   passing,
 } from '../stages/index.js';
-import type { LiveFiles, FileThreadSettings } from './file-task.js';
-import { stoppedAt, type FileEvent, FilesByTime } from './files.js';
+import { stoppedAt, type FileEvent, FilesByTime, type LiveFiles } from './files.js';
 import { openLatestPicture, type LatestPicture } from './pictures.js';
-import { forgiving, imagedByVisibilities } from './chain.js';
-import { leavingOutLate } from './late.js';
+import { imagesProduct } from './chain.js';
 import type { FurtherProducts, LiveImaging, LiveSettings } from './settings.js';
 import {
   lookOf,
@@ -42,7 +32,7 @@ import { largestSumOf } from '../products/making/visibilities.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import { ImageCubes } from './cubes.js';
 import { endless, imagingOf, type LivePlan } from './plan.js';
-import { openFilesByThread } from './files-by-thread.js';
+import { openFilesByThread, type FileThreadSettings } from './files-by-thread.js';
 
 /** What files and pictures need of a plan. */
 type SinkPlan = Pick<LivePlan, 'observation' | 'telescope' | 'centre' | 'calibrated'> & {
@@ -126,7 +116,7 @@ export function openImages(
   fields: Product<'images'>,
   number: number,
   { plan, historyOf, onFault, onItem }: SinkSettings<SinkPlan>,
-): (LatestPicture & { readonly paths?: readonly string[] }) | undefined {
+): LatestPicture | undefined {
   const { images: path, sources = 'all' } = fields;
   const { telescope, spectra, observation, calibrated, gainsAre } = plan;
   const history = historyOf(number);
@@ -313,7 +303,7 @@ export class Further {
   }
 
   private images(fields: Product<'images'>, number: number, { front, live }: Epoch) {
-    const { grid, frequenciesHz } = spectraOfFront(front);
+    const { grid } = spectraOfFront(front);
     const sink = openImages(fields, number, this.settings);
     const { plan } = this.settings;
     const rules = imagedRules(fields, live.flags?.rules ?? [], plan.spectra.frequenciesHz);
@@ -322,45 +312,16 @@ export class Further {
       ...plan.methods.get(fields),
     };
     const clock = integrationClock({ integrationS: imaging.everyS, align: fields.align }, grid);
-    const show = passing<SkyImage>(async (sky) => {
+    const show = async (sky: SkyImage): Promise<void> => {
       const gains = live.steering?.gains.at(sky.start);
       await sink?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
-    });
-    const late = <In extends object, Out>(stage: Stage<In, Out>): Stage<In, Out> =>
-      leavingOutLate(forgiving(stage, { noImage: () => undefined }), live.late);
-    const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
-    const { steering, backend, telescope, flaggedInputs } = live;
-    const composed: ComposedProduct =
-      imaging.by === 'direct'
-        ? {
-            from: 'spectra',
-            clock,
-            stage: late(
-              chain(
-                prepareDirectProduct(front, {
-                  backend,
-                  telescope,
-                  image: imaging.image,
-                  plannedFor,
-                  lastsS: imaging.everyS,
-                  flaggedInputs,
-                  rules,
-                  autos: imaging.autos,
-                  calibrated: steering
-                    ? (moment, start) => steering.directGains(moment, frequenciesHz.length, start)
-                    : imaging.calibrated,
-                }),
-                show,
-              ),
-            ),
-          }
-        : {
-            from: 'integrations',
-            clock,
-            vanVleck: imaging.vanVleck,
-            flags: { rules },
-            stage: late(imagedByVisibilities({ ...live, imaging, align: fields.align ?? 'utc' }, show)),
-          };
+    };
+    const composed = imagesProduct(
+      front,
+      clock,
+      { ...live, imaging, align: fields.align ?? 'utc', imagers: undefined },
+      { image: show, noImage: () => undefined },
+    );
     const close = async (): Promise<void> => {
       await sink?.close();
     };

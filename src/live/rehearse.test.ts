@@ -9,8 +9,7 @@ import { bandOf, planRing, silentSource } from '../receive/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import { channelsOf, planChannels } from '../stages/index.js';
-import { runStreamEpoch, type LiveSettings } from './chain.js';
-import { rehearse } from './rehearse.js';
+import { rehearse, runStreamEpoch, type LiveSettings } from './chain.js';
 
 const streams: readonly StreamPlan[] = [
   chips.plan({ boards: [1], channels: 2, firstChannel: 2320 }),

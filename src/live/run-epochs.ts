@@ -1,8 +1,8 @@
 /** A live run: a source's stream epochs in sequence through the chain, with products and the account of all. */
-import { access } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
 import type { SpectraType } from '../core/axes.js';
+import type { SeenBeams } from '../products/index.js';
 import type { Integration } from '../core/blocks.js';
 import type { Source } from '../core/sources.js';
 import { sampleRateOf } from '../core/sources.js';
@@ -14,17 +14,17 @@ import {
   addAccounts,
   emptyAccount,
   type Account,
+  type SkyImage,
   partOfStream,
   takeChannels,
 } from '../stages/index.js';
+import { isThere } from '../formats/index.js';
 import type { CardAccount } from '../backend/cuda/meter.js';
 import { spectraOfFront } from '../compose/index.js';
 import { runStreamEpoch } from './chain.js';
 import { frontOf } from './front.js';
-import type { LiveFiles } from './file-task.js';
-import type { FileEvent } from './files.js';
+import type { FileEvent, LiveFiles } from './files.js';
 import { SendersClock, seenSource } from './seen.js';
-import type { LiveWatcher } from './watcher.js';
 import type { LatestPicture } from './pictures.js';
 import type { LiveSettings } from './settings.js';
 
@@ -35,6 +35,17 @@ export interface LiveInput {
   stop(): void;
   /** Whether packets wait in such numbers that images have to be left out. */
   isBehind?(): boolean;
+}
+
+/** Observers of a run: they see the data as they arrive and must not delay them. */
+export interface LiveWatcher {
+  session(source: Source, live: LiveSettings): void;
+  /** Its arrays belong to the observer. The run waits for the promise. */
+  integration(integration: Integration): Promise<void> | void;
+  /** Its arrays are reused for the next image: copy what is needed at once. */
+  image(sky: SkyImage): void;
+  /** For the product with this number; its arrays are reused for the next. */
+  beams?(product: number, seen: SeenBeams): void;
 }
 
 export type NightEvent =
@@ -258,14 +269,7 @@ async function stillThere(
   paths: readonly string[],
   onEvent: RunInput['onEvent'],
 ): Promise<readonly string[]> {
-  const found = await Promise.all(
-    paths.map((path) =>
-      access(path).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  const found = await Promise.all(paths.map(isThere));
   const gone = paths.filter((_, n) => !found[n]);
   if (gone.length > 0)
     onEvent({

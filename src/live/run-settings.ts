@@ -7,14 +7,13 @@ import type { Observation, ObservedItem, ProductOutcome } from '../observation/i
 import type { ReceiveAccount } from '../receive/index.js';
 import type { TimedSpectra } from '../stages/index.js';
 import type { LiveSettings } from './chain.js';
-import type { LiveFiles } from './file-task.js';
-import type { FileEvent } from './files.js';
+import type { FileEvent, LiveFiles } from './files.js';
 import type { GainsEvents, LiveGains } from './gains.js';
 import type { NightEvent, NightSummary } from './run-epochs.js';
 import type { InputSettings, OpenedInput, Say, StreamAccount } from './opened-input.js';
 import type { LivePlan } from './plan.js';
 import type { Steering } from './steering.js';
-import type { LiveWatcher } from './watcher.js';
+import type { LiveWatcher } from './run-epochs.js';
 
 /** The page that shows and steers a run. */
 export interface LivePage {

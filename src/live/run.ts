@@ -12,10 +12,9 @@ import type { Source } from '../core/sources.js';
 import { message, orbitMessages, textOf } from '../messages/index.js';
 import { into, readsOf, type Observation } from '../observation/index.js';
 import { narrowed, narrowedEpochs } from './band.js';
-import type { LiveSettings } from './chain.js';
+import { rehearse, type LiveSettings } from './chain.js';
 import { LiveGains, solvedOf } from './gains.js';
 import { runEpochs, type RunProducts, type NightSummary } from './run-epochs.js';
-import { rehearse } from './rehearse.js';
 import { Steering, type SteeringStart } from './steering.js';
 import {
   gainsOverTime,
@@ -28,7 +27,7 @@ import {
 } from '../stages/index.js';
 import { readGainFile, writeGainFiles } from '../formats/index.js';
 import { ChangeLog, logPathFor, readLog } from './log.js';
-import type { LiveWatcher } from './watcher.js';
+import type { LiveWatcher } from './run-epochs.js';
 import { silentSource, type ReadyToListen } from '../receive/index.js';
 import { takeOrbitReport } from '../sky/orbits/report.js';
 import { useSky } from '../sky/use-sky.js';

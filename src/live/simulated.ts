@@ -18,8 +18,7 @@ import {
   type ReceiveAccount,
 } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { LossControl, Losses } from './losses.js';
-import type { OpenedInput, Say } from './opened-input.js';
+import type { LossControl, Losses, OpenedInput, Say } from './opened-input.js';
 
 interface SimulatedSettings {
   readonly telescope: Telescope;

@@ -13,6 +13,7 @@ import { runStreamEpoch, type LiveSettings } from './chain.js';
 import { Steering, type From } from './steering.js';
 import { Timeline } from './timeline.js';
 
+const by = { who: 'test', authenticated: true };
 const RATE_HZ = 100;
 /** Ten ticks per spectrum; the first spectrum is at tick 5000. */
 const clock = { epoch: instant(1_781_000_000), tickRateHz: rational(1000n) };
@@ -130,7 +131,7 @@ describe('steering', () => {
     const steering = begun();
     let tick = 0n;
     const made = await integrations(20, steering, (block) => {
-      if (block === 5) tick = steering.setIntegration(1.5).tick;
+      if (block === 5) tick = steering.make({ integrationS: 1.5 }, by).from.tick;
     });
     assert.equal(tick, 7000n);
     // every 1.5 s from 2 s on, by the stream epoch's own count: 3, 4.5; then the data end at 5

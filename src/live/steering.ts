@@ -222,11 +222,6 @@ export class Steering {
     return made;
   }
 
-  /** Changes the integration length, which begins a new file. */
-  setIntegration(integrationS: number, wanted?: Instant): From {
-    return this.make({ integrationS }, { who: 'corella', authenticated: true }, wanted).from;
-  }
-
   /** Cancels a change if the integration at which it takes effect has not begun. */
   cancel(id: number, by: By): MadeChange {
     const session = this.current();

@@ -35,7 +35,7 @@ import {
 } from '../stages/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { LiveSettings } from './chain.js';
-import type { LiveFiles } from './file-task.js';
+import type { LiveFiles } from './files.js';
 import { machineUse } from './run-epochs.js';
 import type { OpenedInput, StreamAccount } from './opened-input.js';
 import type { LatestPicture } from './pictures.js';
@@ -159,7 +159,7 @@ const ownGains = (
 
 class TartRun {
   private files: LiveFiles | undefined;
-  private picture: (LatestPicture & { readonly paths?: readonly string[] }) | undefined;
+  private picture: LatestPicture | undefined;
   private stage: Stage<ImageInput, unknown> | undefined;
   private gains: Gains = { isOwn: true };
   private page: LivePage | undefined;

@@ -35,6 +35,7 @@ export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): 
   }
 }
 
+/** Whether there is a file or folder of this name. */
 export const isThere = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
