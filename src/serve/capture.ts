@@ -6,13 +6,10 @@ import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CorellaError, refuse } from '../core/errors.js';
+import type { OpenedInput } from '../live/index.js';
 import type { Receiver } from './commands.js';
 
-interface Listening {
-  readonly port: number;
-  readonly group?: string;
-  readonly interface?: string;
-}
+type Listening = NonNullable<OpenedInput['listening']>;
 
 /** The kernel's buffer for packets not yet written, KiB. */
 const BUFFER_KIB = 65_536;

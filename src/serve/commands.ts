@@ -9,6 +9,7 @@ import {
   withFlags,
   beamsChange,
   type By,
+  type Change,
   type From,
   type MadeChange,
   type Steering,
@@ -117,16 +118,13 @@ function checked<Schema extends z.ZodType>(name: string, schema: Schema, body: u
 const wanted = (text: string | undefined): Instant | undefined =>
   text === undefined ? undefined : parseInstant(text, 'from');
 
+type Mode = 'run' | 'rehearse';
+
 export class Commands {
   constructor(private readonly bridge: Bridge) {}
 
   /** With `rehearse` it is refused or answered in the same way, but changes nothing. */
-  async run(
-    name: CommandName,
-    body: unknown,
-    who: string,
-    mode: 'run' | 'rehearse' = 'run',
-  ): Promise<Steered> {
+  async run(name: CommandName, body: unknown, who: string, mode: Mode = 'run'): Promise<Steered> {
     if (name === 'stop') {
       checked(name, schemas.stop, body);
       return mode === 'run' ? this.stop(who) : { accepted: true, fromTick: '', from: '', journal: 0 };
@@ -149,10 +147,8 @@ export class Commands {
         return this.gains(checked(name, schemas.gains, body), helm, who, mode);
       case 'integration': {
         const { seconds, from: at } = checked(name, schemas.integration, body);
-        const change = { integrationS: seconds };
-        if (mode === 'rehearse') return rehearsed(helm.steering.try(change, wanted(at)));
-        const made = helm.steering.make(change, byToken(who), wanted(at));
-        return this.answer(made.from, who, `integrations of ${seconds} s`, made.id);
+        const about = { at, who, mode, what: `integrations of ${seconds} s` };
+        return this.change(helm, { integrationS: seconds }, about);
       }
       case 'beams':
         return this.beams(checked(name, schemas.beams, body), helm, who, mode);
@@ -181,11 +177,7 @@ export class Commands {
       ...(percent > 0 ? [`${percent} % of all samples`] : []),
       ...(silent.length > 0 ? [`all of ${silent.join(', ')}`] : []),
     ];
-    const { number } = this.bridge.journal.add({
-      who,
-      what: what.length === 0 ? 'no losses' : `losses on request: ${what.join(' and ')}`,
-    });
-    return { accepted: true, fromTick: '', from: '', journal: number };
+    return this.noted(who, what.length === 0 ? 'no losses' : `losses on request: ${what.join(' and ')}`);
   }
 
   private async capture({ seconds }: z.infer<typeof schemas.capture>, who: string): Promise<Steered> {
@@ -195,8 +187,7 @@ export class Commands {
     const path = await capture(seconds, (what) => {
       this.bridge.journal.add({ who: 'corella', what });
     });
-    const { number } = this.bridge.journal.add({ who, what: `capturing packets for ${seconds} s: ${path}` });
-    return { accepted: true, fromTick: '', from: '', journal: number };
+    return this.noted(who, `capturing packets for ${seconds} s: ${path}`);
   }
 
   acknowledge(id: string, who: string): { readonly accepted: true; readonly journal: number } {
@@ -207,11 +198,28 @@ export class Commands {
     return { accepted: true, journal: entry.number };
   }
 
+  /** For commands that take effect at no particular time. */
+  private noted(who: string, what: string): Steered {
+    const { number } = this.bridge.journal.add({ who, what });
+    return { accepted: true, fromTick: '', from: '', journal: number };
+  }
+
   private answer(since: From, who: string, what: string, change?: number): Steered {
     const [fromTick, from] = [since.tick.toString(), formatInstant(since.at, 6)];
     const id = change === undefined ? {} : { change };
     const { number } = this.bridge.journal.add({ who, what, fromTick, from, ...id });
     return { accepted: true, fromTick, from, journal: number, ...id };
+  }
+
+  /** Makes a change, or finds out when it would take effect. */
+  private change(
+    { steering }: Helm,
+    change: Change,
+    { at, who, mode, what }: { at: string | undefined; who: string; mode: Mode; what: string },
+  ): Steered {
+    if (mode === 'rehearse') return rehearsed(steering.try(change, wanted(at)));
+    const made = steering.make(change, byToken(who), wanted(at));
+    return this.answer(made.from, who, what, made.id);
   }
 
   private cancel(id: number, { steering, gainsChanged }: Helm, who: string): Steered {
@@ -224,10 +232,11 @@ export class Commands {
 
   private flags(
     { inputs, flag, from: at }: z.infer<typeof schemas.flags>,
-    { steering, telescope, gainsChanged }: Helm,
+    helm: Helm,
     who: string,
-    mode: 'run' | 'rehearse',
+    mode: Mode,
   ): Steered {
+    const { steering, telescope, gainsChanged } = helm;
     const chosen = inputs.flatMap((one) => inputsNamed(one, telescope));
     if (!flag && chosen.some((a) => steering.neverImaged[a] === 1))
       refuse(
@@ -240,20 +249,24 @@ export class Commands {
     const isAll = (flags: Uint8Array): boolean => withFlags(flags, chosen, flag).every((one) => one === 1);
     if (steering.flags.since(since.at).some(isAll))
       refuse('flags.inputs', 'would leave out every input', 'keep some');
-    if (mode === 'rehearse') return rehearsed(since);
-    const made = steering.make(change, byToken(who), wanted(at));
-    gainsChanged();
     const names = chosen.map((a) => inputName(telescope, a, telescope.polarisations));
     const shown =
       names.length > 8 ? `${names.slice(0, 8).join(', ')} and ${names.length - 8} more` : names.join(', ');
-    return this.answer(made.from, who, `${flag ? 'flagged' : 'unflagged'} ${shown}`, made.id);
+    const done = this.change(helm, change, {
+      at,
+      who,
+      mode,
+      what: `${flag ? 'flagged' : 'unflagged'} ${shown}`,
+    });
+    if (mode === 'run') gainsChanged();
+    return done;
   }
 
   private async gains(
     command: z.infer<typeof schemas.gains>,
     { steering, gains, loadGains, gainsChanged }: Helm,
     who: string,
-    mode: 'run' | 'rehearse',
+    mode: Mode,
   ): Promise<Steered> {
     if (!gains) refuse('gains', 'no images are made that gains could calibrate', 'start with --image');
     const calibrated = command.do === 'load' ? await loadGains(command.name) : undefined;
@@ -288,39 +301,35 @@ export class Commands {
 
   private beams(
     { product, towards, add, stop, from: at }: z.infer<typeof schemas.beams>,
-    { steering }: Helm,
+    helm: Helm,
     who: string,
-    mode: 'run' | 'rehearse',
+    mode: Mode,
   ): Steered {
     const [what, verb, list] = towards
       ? ([{ towards }, 'beams towards', towards] as const)
       : add
         ? ([{ add }, 'beams added:', add] as const)
         : ([{ stop: stop ?? [] }, 'beams stopped:', stop ?? []] as const);
-    const change = beamsChange(steering, what, product);
-    if (mode === 'rehearse') return rehearsed(steering.try(change, wanted(at)));
-    const made = steering.make(change, byToken(who), wanted(at));
-    return this.answer(made.from, who, `${verb} ${list.join(', ')}`, made.id);
+    const change = beamsChange(helm.steering, what, product);
+    return this.change(helm, change, { at, who, mode, what: `${verb} ${list.join(', ')}` });
   }
 
   private recording(
     { do: what, from: at }: z.infer<typeof schemas.recording>,
-    { steering, hasFiles }: Helm,
+    helm: Helm,
     who: string,
-    mode: 'run' | 'rehearse',
+    mode: Mode,
   ): Steered {
-    if (!hasFiles) refuse('recording', 'no file was asked for', 'start with -o observation.uvh5');
-    const change = { recording: what === 'start' };
-    if (mode === 'rehearse') return rehearsed(steering.try(change, wanted(at)));
-    const made = steering.make(change, byToken(who), wanted(at));
-    return this.answer(made.from, who, `recording ${what === 'start' ? 'on' : 'off'}`, made.id);
+    if (!helm.hasFiles) refuse('recording', 'no file was asked for', 'start with -o observation.uvh5');
+    const isOn = what === 'start';
+    const about = { at, who, mode, what: `recording ${isOn ? 'on' : 'off'}` };
+    return this.change(helm, { recording: isOn }, about);
   }
 
   private stop(who: string): Steered {
-    const { number } = this.bridge.journal.add({ who, what: 'stopping: received data are processed' });
     // After the answer has been sent.
     setImmediate(this.bridge.stop);
-    return { accepted: true, fromTick: '', from: '', journal: number };
+    return this.noted(who, 'stopping: received data are processed');
   }
 }
 

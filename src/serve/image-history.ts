@@ -1,4 +1,4 @@
-/** The run's images, thinned to a memory limit: all of the latest, fewer of the older ones. */
+/** Histories of a run, thinned to a memory limit: all of the latest, fewer of the older ones. */
 import type { SkyHead } from './messages.js';
 
 export interface Frame {
@@ -12,36 +12,50 @@ const MOST_BYTES = 48 * 2 ** 20;
 /** Closer images are not needed: a run is viewed in minutes. */
 const LEAST_APART_S = 1;
 
-export class ImageHistory {
-  private frames: Frame[] = [];
+/** By time, in seconds since 1970. */
+export class Thinned<Item extends { readonly unixS: number }> {
+  private items: Item[] = [];
   private bytes = 0;
-  /** Seconds between two frames; doubles when memory is full. */
-  private apartS = LEAST_APART_S;
 
-  constructor(private readonly mostBytes = MOST_BYTES) {}
+  constructor(
+    private readonly bytesOf: (item: Item) => number,
+    private readonly mostBytes: number,
+    /** Seconds between two items; at least doubles when memory is full. */
+    private apartS = 0,
+  ) {}
 
-  add(frame: Frame): void {
-    const last = this.frames.at(-1);
-    if (last && Math.abs(frame.unixS - last.unixS) < this.apartS - 1e-3) return;
-    this.frames.push(frame);
-    this.bytes += frame.plane.byteLength;
-    while (this.bytes > this.mostBytes && this.frames.length > 2) this.thin();
+  add(item: Item, lastsS = 0): void {
+    const last = this.items.at(-1);
+    if (last && Math.abs(item.unixS - last.unixS) < this.apartS - 1e-3) return;
+    this.items.push(item);
+    this.bytes += this.bytesOf(item);
+    while (this.bytes > this.mostBytes && this.items.length > 2) {
+      this.items = this.items.filter((_, k) => k % 2 === 0);
+      this.bytes = this.items.reduce((sum, one) => sum + this.bytesOf(one), 0);
+      this.apartS = 2 * Math.max(this.apartS, lastsS);
+    }
   }
 
-  /** Removes every other frame. */
-  private thin(): void {
-    this.frames = this.frames.filter((_, k) => k % 2 === 0);
-    this.bytes = this.frames.reduce((sum, { plane }) => sum + plane.byteLength, 0);
-    this.apartS *= 2;
+  get all(): readonly Item[] {
+    return this.items;
   }
 
-  get all(): readonly Frame[] {
-    return this.frames;
+  at(unixS: number): Item | undefined {
+    return this.items.reduce<Item | undefined>(
+      (best, one) => (best && Math.abs(best.unixS - unixS) <= Math.abs(one.unixS - unixS) ? best : one),
+      undefined,
+    );
+  }
+}
+
+export class ImageHistory extends Thinned<Frame> {
+  constructor(mostBytes = MOST_BYTES) {
+    super(({ plane }) => plane.byteLength, mostBytes, LEAST_APART_S);
   }
 
   /** The brightness at a position over the run, from the nearest pixel. */
   curve(l: number, m: number): { readonly unixS: number; readonly value: number | null }[] {
-    return this.frames.flatMap(({ head, plane, unixS }) => {
+    return this.all.flatMap(({ head, plane, unixS }) => {
       const value = pixelAt(plane, head, l, m);
       return value === undefined ? [] : [{ unixS, value: Number.isFinite(value) ? value : null }];
     });

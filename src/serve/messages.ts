@@ -396,7 +396,7 @@ export interface BeamsHead extends Head {
   readonly of: number;
 }
 
-interface ColourRange {
+export interface ColourRange {
   readonly low: number;
   readonly high: number;
   readonly peak: number;

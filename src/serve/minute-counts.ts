@@ -10,8 +10,16 @@ interface Minute {
 }
 
 /** Two days of minutes. */
-const MOST_MINUTES = 2880;
+export const MOST_MINUTES = 2880;
 const MOST_FILES = 1000;
+
+/** Deletes the oldest entries. */
+export function keepLatest<Key>(map: Map<Key, unknown>, most: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}
 
 export class MinuteCounts {
   private readonly minutes = new Map<number, Minute>();
@@ -37,12 +45,7 @@ export class MinuteCounts {
     known.present += present;
     if (isWritten) known.written++;
     this.minutes.set(minute, known);
-    if (this.minutes.size > MOST_MINUTES) {
-      for (const oldest of this.minutes.keys()) {
-        this.minutes.delete(oldest);
-        break;
-      }
-    }
+    keepLatest(this.minutes, MOST_MINUTES);
   }
 
   /** Updates the total of written integrations; returns how many are new. */
@@ -60,12 +63,7 @@ export class MinuteCounts {
     if (kind === 'gone') this.written -= integrations;
     this.files.set(path, { integrations, state: kind === 'opened' ? 'open' : kind });
     if (kind === 'opened') this.newestPath = path;
-    if (this.files.size > MOST_FILES) {
-      for (const oldest of this.files.keys()) {
-        this.files.delete(oldest);
-        break;
-      }
-    }
+    keepLatest(this.files, MOST_FILES);
   }
 
   get fileCount(): number {

@@ -13,13 +13,12 @@ import { GainHistory } from './gain-history.js';
 import { isLoopback, makeToken, openGuard, reachableName } from './guard.js';
 import { createHttp } from './http.js';
 import { arrayMessage, Hub, textMessage } from './clients/hub.js';
-import type { Joined } from './joined/joined.js';
+import { readsOfAll, steeringAll, type JoinedPage } from './joined/joined.js';
 import { Journal } from './journal.js';
 import { LiveState, type PageFacts } from './live-state.js';
 import type { CheckView, PlanView, Status, Topic } from './messages.js';
 import { Metrics } from './metrics.js';
 import { readsOf } from './reads.js';
-import { readsOfAll, steeringAll } from './joined/answers.js';
 import { faultsOf } from './rules.js';
 import { Webhook } from './webhook.js';
 import { chainOf, measure, planOf, statusOf, type Surroundings } from './views.js';
@@ -38,58 +37,29 @@ interface PageSettings {
   readonly alarmUrl?: string;
   readonly receiver?: Receiver;
   /** For a page of several machines: it shows and steers all of them. */
-  readonly joined?: Joined;
+  readonly joined?: JoinedPage;
   readonly stop: () => void;
   readonly say: (line: string) => void;
 }
 
-export interface Page extends Closable {
-  /** The page's address, without and with the steering token. */
-  readonly url: string;
-  readonly steerUrl: string;
+const SECOND_MS = 1000;
+
+export async function openPage(settings: PageSettings): Promise<Page> {
+  const page = new Page(settings);
+  await page.open();
+  return page;
+}
+
+export class Page implements Closable {
   readonly token: string;
   /** Whether only this machine can reach it; other machines need the token for reading too. */
   readonly isLocal: boolean;
   readonly state: LiveState;
   /** Re-imaging; runs in time given by the chain. */
   readonly reImager: ReImager;
-  readonly gainsEvents: GainsEvents;
-  /** Called when data arrive: from now on the run can be steered. */
-  steer(helm: Omit<Helm, 'gainsChanged'>): void;
-  /** Shows gains if nothing can be steered. */
-  showGains(steering: Steering): void;
-  /** Shows the latest check of the live data against the reference. */
-  check(view: () => CheckView | undefined): void;
-  publish(topic: Topic): void;
-  /** Adds an entry to the journal. */
-  note(who: string, what: string): void;
-  status(): Status;
-  plan(): PlanView | undefined;
-  /** The page's commands, for other steering clients. */
-  command(
-    name: string,
-    body: unknown,
-    who: string,
-    mode: 'run' | 'rehearse',
-  ): Promise<{ readonly from: string; readonly fromTick: string }>;
-}
-
-const SECOND_MS = 1000;
-
-export async function openPage(settings: PageSettings): Promise<Page> {
-  const page = new RunPage(settings);
-  await page.open();
-  return page;
-}
-
-class RunPage implements Page {
-  readonly token: string;
-  readonly isLocal: boolean;
-  readonly state: LiveState;
-  readonly reImager: ReImager;
   private readonly gains = new GainHistory();
   private readonly metrics = new Metrics(() => this.measured());
-  private readonly hub = new Hub({ state: (topic) => this.messageOf(topic) });
+  private readonly hub = new Hub((topic) => this.messageOf(topic));
   private readonly journal: Journal;
   private readonly webhook: Webhook | undefined;
   private readonly commands: Commands;
@@ -160,6 +130,7 @@ class RunPage implements Page {
     }, SECOND_MS);
   }
 
+  /** The page's address, without and with the steering token. */
   get url(): string {
     return `http://${reachableName(this.settings.host)}:${this.port}/`;
   }
@@ -285,6 +256,7 @@ class RunPage implements Page {
     },
   };
 
+  /** Called when data arrive: from now on the run can be steered. */
   steer(given: Omit<Helm, 'gainsChanged'>): void {
     this.gains.follow(given.steering, given.gains, given.steering.flags.latest.length);
     this.helm = {
@@ -296,18 +268,22 @@ class RunPage implements Page {
     };
   }
 
+  /** Shows gains if nothing can be steered. */
   showGains(steering: Steering): void {
     this.gains.follow(steering, undefined, steering.flags.latest.length);
   }
 
+  /** Shows the latest check of the live data against the reference. */
   check(view: () => CheckView | undefined): void {
     this.checked = view;
   }
 
+  /** Adds an entry to the journal. */
   note(who: string, what: string): void {
     this.journal.add({ who, what });
   }
 
+  /** The page's commands, for other steering clients. */
   async command(name: string, body: unknown, who: string, mode: 'run' | 'rehearse') {
     return isCommand(name)
       ? this.commands.run(name, body, who, mode)

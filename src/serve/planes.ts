@@ -1,6 +1,7 @@
 /** From an image with many channels to the display: Stokes I over the band, spectra at positions, colour range. */
 import type { ImagePlan } from '../image/index.js';
 import type { SkyImage } from '../stages/index.js';
+import type { ColourRange } from './messages.js';
 
 type Axes = Pick<ImagePlan, 'channels' | 'products' | 'pixels'>;
 
@@ -76,14 +77,8 @@ export function spectrumAt(
 const SAMPLED = 8192;
 const [LOW, HIGH] = [0.02, 0.9995];
 
-interface Range {
-  readonly low: number;
-  readonly high: number;
-  readonly peak: number;
-}
-
 /** The colour range, as in our pictures (draw/stretch.ts): from the faint end of the noise to the brightest sources. */
-export function colourRange(plane: Float32Array): Range {
+export function colourRange(plane: Float32Array): ColourRange {
   const stride = Math.max(1, Math.floor(plane.length / SAMPLED));
   const some: number[] = [];
   let peak = -Infinity;

@@ -54,11 +54,7 @@ function numberIn(query: URLSearchParams, name: string): number {
 
 /** The image nearest to a time, in seconds since 1970, in the socket's format. */
 function frameAt({ imageHistory }: LiveState, query: URLSearchParams): Answer {
-  const unixS = numberIn(query, 'unixS');
-  const nearest = imageHistory.all.reduce<Frame | undefined>(
-    (best, one) => (best && Math.abs(best.unixS - unixS) <= Math.abs(one.unixS - unixS) ? best : one),
-    undefined,
-  );
+  const nearest = imageHistory.at(numberIn(query, 'unixS'));
   return nearest && framed(nearest);
 }
 

@@ -6,11 +6,10 @@ import { formatInstant, type Instant } from '../core/instant.js';
 import { readGainFile } from '../formats/index.js';
 import { gainsOverTime, type SkyImage } from '../stages/index.js';
 import { LiveCheck } from '../live/index.js';
-import type { ReceiveAccount } from '../receive/index.js';
 import { openCapture } from './capture.js';
 import { tokenOf } from './guard.js';
 import { partOf } from './joined/part.js';
-import type { CheckView, ObservationView, PlanView, Status } from './messages.js';
+import type { CheckView, ObservationView } from './messages.js';
 import { openPage, type Page } from './open.js';
 import { watchInput } from './watch-source.js';
 import { sourcesNamed } from '../sky/chosen-sources.js';
@@ -37,25 +36,14 @@ interface SteeredState {
 }
 
 /** Access to a page for the code that joins machines. */
-export interface Steerable {
-  readonly url: string;
-  /** The steering token. */
-  readonly token: string;
+export interface Steerable extends Pick<Page, 'url' | 'token' | 'status' | 'plan' | 'command'> {
   readonly startedUnixS: number;
-  status(): Status;
-  plan(): PlanView | undefined;
   night(): ObservationView;
   /** Calls back with this machine's part of an image, about once per second. */
   onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
   /** Settings that may have changed since the start; undefined before there are data. */
   steered(): SteeredState | undefined;
   bandHz(): readonly [number, number] | undefined;
-  command(
-    name: string,
-    body: unknown,
-    who: string,
-    mode: 'run' | 'rehearse',
-  ): Promise<{ from: string; fromTick: string }>;
 }
 
 interface RunPage extends LivePage, Closable, Steerable {}
@@ -64,10 +52,6 @@ interface Settings extends OpenPageSettings {
   readonly say: Say;
   /** Called when it can be reached. */
   readonly onOpen: (page: Page) => void;
-}
-
-function packetsOf(input: OpenedInput): ReceiveAccount {
-  return input.packets?.() ?? refuse('live', 'no packets are received');
 }
 
 /** Interval between checks of a block. */
@@ -115,7 +99,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       version: version(),
       isLive: input.isLive,
       folder,
-      ...(input.packets && { packets: () => packetsOf(input) }),
+      packets: input.packets?.bind(input),
       ring,
       losses: losses && (() => losses.now()),
     },

@@ -14,7 +14,7 @@ const turn = (): Promise<void> =>
 
 /** A hub behind a server, its clients, and the server's side of their sockets. */
 async function opened() {
-  const hub = new Hub({ state: () => undefined });
+  const hub = new Hub(() => undefined);
   const server = createServer();
   const sides: Duplex[] = [];
   server.on('upgrade', (request, socket: Duplex, head: Buffer) => {

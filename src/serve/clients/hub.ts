@@ -72,11 +72,6 @@ interface Client {
   isSending: boolean;
 }
 
-interface HubEvents {
-  /** The state of a topic for a new subscriber; undefined if there is none. */
-  readonly state: (topic: Topic) => Message | undefined;
-}
-
 export class Hub {
   private readonly server = new (webSockets().WebSocketServer)({
     noServer: true,
@@ -100,7 +95,8 @@ export class Hub {
   /** Messages replaced by newer ones before they could be sent. */
   dropped = 0;
 
-  constructor(private readonly events: HubEvents) {
+  /** `state`: of a topic for a new subscriber; undefined if there is none. */
+  constructor(private readonly state: (topic: Topic) => Message | undefined) {
     this.timer = setInterval(() => {
       this.ping();
     }, PING_MS);
@@ -189,7 +185,7 @@ export class Hub {
     const nowMs = performance.now();
     const known = this.states.get(topic);
     if (known && nowMs - known.atMs < STATE_MS) return known.message;
-    const message = this.events.state(topic);
+    const message = this.state(topic);
     this.states.set(topic, { message, atMs: nowMs });
     return message;
   }

@@ -1,29 +1,15 @@
 /** A page for all machines of an observation: the answers that combine all of them. */
-import type { Instant } from '../../core/instant.js';
-import { parseInstant } from '../../core/instant.js';
+import { refuse } from '../../core/errors.js';
+import { parseInstant, type Instant } from '../../core/instant.js';
 import type { Fault } from '../alarms.js';
-import type { CommandName } from '../commands.js';
+import type { CommandName, Commands } from '../commands.js';
+import type { Get } from '../http.js';
 import type { Frame } from '../image-history.js';
+import type { Journal } from '../journal.js';
 import type { MachineRow, MachineWord, ObservationView, PlanView, Status } from '../messages.js';
 import { Combiner } from './combine.js';
 import { MachineStates, type Changed } from './machine-states.js';
 import { decodePart } from './part.js';
-
-/** What a page shows instead of its own run. */
-export interface Joined {
-  status(own: Status): Status;
-  plan(): PlanView | undefined;
-  observation(): ObservationView;
-  machines(): readonly MachineRow[];
-  faults(): readonly Fault[];
-  /** For all machines, or for none. */
-  command(
-    name: CommandName,
-    body: unknown,
-    who: string,
-  ): Promise<{ readonly from: string; readonly fromTick: string; readonly what: string }>;
-  tick(): void;
-}
 
 interface JoinedSettings {
   readonly night: string;
@@ -50,7 +36,8 @@ export interface JoinedMachine {
 
 const nowS = (): number => Date.now() / 1000;
 
-export class JoinedPage implements Joined {
+/** What a page shows instead of its own run. */
+export class JoinedPage {
   private readonly states: MachineStates;
   private readonly combiner: Combiner;
   private readonly plans = new Map<string, PlanView>();
@@ -187,3 +174,43 @@ export class JoinedPage implements Joined {
     return { ...done, what };
   }
 }
+
+/** The few answers by HTTP that differ from those of one machine. */
+export function readsOfAll(joined: JoinedPage, status: () => Status): Readonly<Record<string, Get>> {
+  const elsewhere: Get = () =>
+    refuse('page', "is each machine's own", "GET machines, and ask the machine's page");
+  return {
+    status: () => ({ json: status() }),
+    plan: () => {
+      const plan = joined.plan();
+      return plan && { json: plan };
+    },
+    observation: () => ({ json: joined.observation() }),
+    machines: () => ({ json: joined.machines() }),
+    ...Object.fromEntries(
+      [
+        'sources',
+        'antennas',
+        'gains',
+        'chain',
+        'images/again',
+        'images/latest.png',
+        'images/latest.fits',
+      ].map((name) => [name, elsewhere]),
+    ),
+  };
+}
+
+/** Commands go to all machines or to none, and are also logged here. */
+export const steeringAll = (
+  joined: JoinedPage,
+  own: Commands,
+  journal: Journal,
+): Pick<Commands, 'run' | 'acknowledge'> => ({
+  run: async (name, body, who) => {
+    const { from, fromTick, what } = await joined.command(name, body, who);
+    const { number } = journal.add({ who, what, ...(fromTick !== '' && { fromTick, from }) });
+    return { accepted: true, from, fromTick, journal: number };
+  },
+  acknowledge: (id, who) => own.acknowledge(id, who),
+});

@@ -2,6 +2,7 @@
 import { formatSeconds } from '../../core/units.js';
 import type { Fault } from '../alarms.js';
 import type { MachineRow, MachineWord, MinuteView, MissingMinutes, ObservationView } from '../messages.js';
+import { keepLatest, MOST_MINUTES } from '../minute-counts.js';
 
 /** Machines send a message every second: one that is silent for this long counts as absent. */
 const AWAY_S = 3.5;
@@ -9,7 +10,6 @@ const AWAY_S = 3.5;
 const SETTLED_S = 5;
 /** Smaller gaps come from integrations that cross the end of a minute. */
 const LEAST_MISSING_S = 0.05;
-const MOST_MINUTES = 2880;
 
 interface Known {
   word: MachineWord;
@@ -70,10 +70,7 @@ export class MachineStates {
     const life = known.lives.get(startedUnixS) ?? new Map<number, MinuteView>();
     known.lives.set(startedUnixS, life);
     for (const one of minutes) life.set(one.minute, one);
-    for (const oldest of life.keys()) {
-      if (life.size <= MOST_MINUTES) break;
-      life.delete(oldest);
-    }
+    keepLatest(life, MOST_MINUTES);
   }
 
   /** Sets its number of channels, which gives its share of the whole. */
@@ -116,43 +113,27 @@ export class MachineStates {
   }
 
   faults(unixS: number, troubleOf: (machine: string) => string | undefined): readonly Fault[] {
-    return this.rows(unixS, troubleOf).flatMap(
-      ({ machine, awaySinceUnixS, silentS, trouble, state, word }) => [
-        ...(awaySinceUnixS === undefined
-          ? []
-          : [
-              {
-                id: `away-${machine}`,
-                severity: 'alarm' as const,
-                where: machine,
-                what: `no word from it for ${formatSeconds(Math.floor(silentS))}: its channels are missing`,
-                fix: 'look at the machine; started again under the same --machine it takes its place',
-              },
-            ]),
-        ...(trouble === undefined
-          ? []
-          : [
-              {
-                id: `apart-${machine}`,
-                severity: 'warning' as const,
-                where: machine,
-                what: trouble,
-                fix: 'start it again as the others; its own page shows its images',
-              },
-            ]),
-        ...(awaySinceUnixS === undefined && state === 'silent'
-          ? [
-              {
-                id: `silent-${machine}`,
-                severity: 'alarm' as const,
-                where: machine,
-                what: word,
-                fix: 'its own page says which senders',
-              },
-            ]
+    return this.rows(unixS, troubleOf).flatMap((row) => {
+      const { machine, awaySinceUnixS, silentS, trouble, state, word } = row;
+      const fault = (kind: string, severity: Fault['severity'], what: string, fix: string): Fault => ({
+        id: `${kind}-${machine}`,
+        severity,
+        where: machine,
+        what,
+        fix,
+      });
+      const silence = `no word from it for ${formatSeconds(Math.floor(silentS))}: its channels are missing`;
+      const again = 'look at the machine; started again under the same --machine it takes its place';
+      const alike = 'start it again as the others; its own page shows its images';
+      const isHere = awaySinceUnixS === undefined;
+      return [
+        ...(isHere ? [] : [fault('away', 'alarm', silence, again)]),
+        ...(trouble === undefined ? [] : [fault('apart', 'warning', trouble, alike)]),
+        ...(isHere && state === 'silent'
+          ? [fault('silent', 'alarm', word, 'its own page says which senders')]
           : []),
-      ],
-    );
+      ];
+    });
   }
 
   observation(): ObservationView {

@@ -1,6 +1,7 @@
 /** Integrations of the run, thinned like its images (image-history.ts), for re-imaging with other weights. */
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, toDate } from '../../core/instant.js';
+import { Thinned } from '../image-history.js';
 
 const MOST_BYTES = 96 * 2 ** 20;
 /** A larger integration is not kept: a handful at least, or none. */
@@ -16,13 +17,13 @@ const bytesOf = ({ visibilities, counts }: Integration): number =>
   visibilities.byteLength + counts.byteLength;
 
 export class KeptIntegrations {
-  private kept: Kept[] = [];
-  private bytes = 0;
-  private apartS = 0;
+  private readonly kept: Thinned<Kept>;
   /** Whether integrations are too large to be kept. */
   isTooLarge = false;
 
-  constructor(private readonly mostBytes = MOST_BYTES) {}
+  constructor(private readonly mostBytes = MOST_BYTES) {
+    this.kept = new Thinned(({ integration }) => bytesOf(integration), mostBytes);
+  }
 
   /** Takes ownership of its arrays. */
   add(integration: Integration): void {
@@ -30,28 +31,15 @@ export class KeptIntegrations {
     if (this.isTooLarge) return;
     const { start, durationS } = integration;
     const unixS = toDate(addSeconds(start, durationS / 2)).getTime() / 1000;
-    const last = this.kept.at(-1);
-    if (last && Math.abs(unixS - last.unixS) < this.apartS - 1e-3) return;
-    this.kept.push({ unixS, integration });
-    this.bytes += bytesOf(integration);
-    while (this.bytes > this.mostBytes) this.thin(durationS);
-  }
-
-  private thin(durationS: number): void {
-    this.kept = this.kept.filter((_, k) => k % 2 === 0);
-    this.bytes = this.kept.reduce((sum, { integration }) => sum + bytesOf(integration), 0);
-    this.apartS = 2 * Math.max(this.apartS, durationS);
+    this.kept.add({ unixS, integration }, durationS);
   }
 
   get all(): readonly Kept[] {
-    return this.kept;
+    return this.kept.all;
   }
 
   /** The nearest to a time. */
   at(unixS: number): Kept | undefined {
-    return this.kept.reduce<Kept | undefined>(
-      (best, one) => (best && Math.abs(best.unixS - unixS) <= Math.abs(one.unixS - unixS) ? best : one),
-      undefined,
-    );
+    return this.kept.at(unixS);
   }
 }
