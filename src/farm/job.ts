@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { backendChoices, type BackendChoice } from '../core/backend-kinds.js';
+import { backendChoices } from '../core/backend-kinds.js';
 import type { SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import type { SampleRange } from '../core/sources.js';
@@ -152,32 +152,10 @@ export interface FarmPlan {
 }
 
 /** The same work cut the same way gives the same plan, whoever submits it. */
-export function makePlan(
-  version: string,
-  {
-    observation,
-    outputs,
-    work,
-    cut,
-    plannedFor,
-    shape,
-    verify,
-  }: Omit<FarmPlan, 'protocol' | 'version' | 'id'>,
-): FarmPlan {
-  const text = canonicalJson([PROTOCOL, version, work, cut, verify ?? 0]);
+export function makePlan(version: string, made: Omit<FarmPlan, 'protocol' | 'version' | 'id'>): FarmPlan {
+  const text = canonicalJson([PROTOCOL, version, made.work, made.cut, made.verify ?? 0]);
   const id = `run-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
-  return {
-    protocol: PROTOCOL,
-    version,
-    id,
-    observation,
-    outputs,
-    work,
-    cut,
-    plannedFor,
-    shape,
-    verify,
-  };
+  return { protocol: PROTOCOL, version, id, ...made };
 }
 
 /** All jobs of a plan. */
@@ -191,11 +169,8 @@ export const jobsOf = (plan: FarmPlan): Job[] =>
     range,
     plannedFor: plan.plannedFor[Math.floor(n / (plan.cut.channels.length - 1))],
     failures: [],
-    ...(isVerified(plan, n) && { verified: { not: [] } }),
+    ...(plan.verify !== undefined && n % plan.verify === 0 && { verified: { not: [] } }),
   }));
-
-const isVerified = ({ verify }: Pick<FarmPlan, 'verify'>, n: number): boolean =>
-  verify !== undefined && n % verify === 0;
 
 /** Checks a job from outside; one of another version is refused before its contents are read. */
 export function checkJob(json: unknown, version: string, where: string): Job {
@@ -224,5 +199,3 @@ export function refuseOtherVersion(
       `install corella ${made.version} here, or submit again with ${version}`,
     );
 }
-
-export type { BackendChoice };

@@ -7,10 +7,11 @@
  * For a job done by two workers, answers wait in answers/JOB/ until two from different workers agree: that is the
  * result, and checked/JOB.json lists the workers that agreed and those that differed.
  */
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../core/errors.js';
+import { isThere } from '../formats/index.js';
 import { canonicalJson } from '../observation/index.js';
 import { jobsOf, PROTOCOL, refuseOtherVersion, type Failure, type FarmPlan, type Job } from './job.js';
 import { openChecks } from './checks.js';
@@ -137,7 +138,6 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
     await writeSafely(join(folder, 'dropped.json'), JSON.stringify(state.dropped));
     return why;
   };
-  const headOf = async (job: string): Promise<ResultHead> => (await read(job)).head;
   const read = async (job: string): Promise<Result> => decodeResult(await readFile(pathOf(job)), pathOf(job));
 
   const merge = async (job: string, bytes: Uint8Array): Promise<void> => {
@@ -161,15 +161,9 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
     jobs,
     refresh,
     read,
-    get done() {
-      return state.done;
-    },
-    get dropped() {
-      return state.dropped;
-    },
-    get setAside() {
-      return state.setAside;
-    },
+    done: state.done,
+    dropped: state.dropped,
+    setAside: state.setAside,
     get wrongWorkers() {
       return checks.wrong();
     },
@@ -215,7 +209,7 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
       if (head.plan !== plan.id || !names.has(head.job)) return drop('foreign');
       if (wrongShape(plan, head) !== undefined) return drop('damaged');
       if (state.done.has(head.job)) {
-        const kept = await headOf(head.job);
+        const { head: kept } = await read(head.job);
         if (kept.attempt === head.attempt) return drop('duplicate');
         return drop(kept.sha256 === head.sha256 ? 'late' : 'differs');
       }
@@ -252,9 +246,3 @@ export async function handIn(folder: string, result: Result): Promise<boolean> {
 
 export const hasResult = (folder: string, job: string): Promise<boolean> =>
   isThere(join(folder, 'results', job + RESULT));
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

@@ -81,9 +81,9 @@ export async function planFarm(asked: Observation, submission: Submission): Prom
         level,
       },
       cut,
+      plannedFor: plannedFor(planned.products, cut, shape),
       shape,
       verify: submission.verify,
-      plannedFor: plannedFor(planned.products, cut, shape),
     });
     return { plan, planned };
   } finally {

@@ -92,7 +92,7 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
         parts: body.parts,
         bytesRead: bytesRead(plan, job.range),
       };
-      const bytes = body.bytes();
+      const bytes = Buffer.concat(body.pieces);
       return {
         body: bytes,
         head: {
@@ -230,7 +230,7 @@ async function make(
 /** Grows by parts. */
 class Body {
   readonly parts: Part[] = [];
-  private readonly pieces: Uint8Array[] = [];
+  readonly pieces: Uint8Array[] = [];
   private length = 0;
 
   add(part: Omit<Part, 'offsetBytes' | 'sizeBytes'>, ...arrays: readonly ArrayBufferView[]): void {
@@ -242,16 +242,6 @@ class Body {
       this.length += piece.length;
     }
     this.parts.push({ ...part, offsetBytes, sizeBytes: this.length - offsetBytes });
-  }
-
-  bytes(): Uint8Array {
-    const all = new Uint8Array(this.length);
-    let at = 0;
-    for (const piece of this.pieces) {
-      all.set(piece, at);
-      at += piece.length;
-    }
-    return all;
   }
 }
 

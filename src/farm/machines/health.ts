@@ -1,7 +1,6 @@
 /** Health of an observation's machines: each publishes it every second; others may subscribe. */
 import { z } from 'zod';
-import { sleep, type Queue } from '../queue/connect.js';
-import { jsonOf } from '../words.js';
+import { onJson, sleep, type Queue } from '../queue/connect.js';
 
 /** A minute since 1970 in which a machine has integrations. */
 export const minuteSchema = z.looseObject({
@@ -37,15 +36,16 @@ export type Health = z.infer<typeof healthSchema>;
 const EVERY_MS = 1000;
 /** One word of a NATS subject. */
 export const subjectWord = (name: string): string => name.replaceAll(/[^\w-]/g, '_');
-const subjectOf = (observation: string, machine = '*'): string =>
-  `corella.${subjectWord(observation)}.health.${machine === '*' ? '*' : subjectWord(machine)}`;
+/** A subject of an observation and a machine; by default of all its machines. */
+export const machineSubject = (observation: string, what: string, machine?: string): string =>
+  `corella.${subjectWord(observation)}.${what}.${machine === undefined ? '*' : subjectWord(machine)}`;
 
 /** Publishes it every second; returns the function that stops it. The observation continues without a server. */
 export function publishHealth(queue: Queue, observation: string, health: () => Health): () => void {
   const report = (): void => {
     if (!queue.isUp()) return;
     const now = health();
-    queue.connection.publish(subjectOf(observation, now.machine), JSON.stringify(now));
+    queue.connection.publish(machineSubject(observation, 'health', now.machine), JSON.stringify(now));
   };
   report();
   const timer = setInterval(report, EVERY_MS);
@@ -55,16 +55,13 @@ export function publishHealth(queue: Queue, observation: string, health: () => H
 }
 
 /** The latest message from every machine that publishes within a while. */
-export async function receiveHealth({ connection }: Queue, observation: string): Promise<Health[]> {
+export async function receiveHealth(queue: Queue, observation: string): Promise<Health[]> {
   const latest = new Map<string, Health>();
-  const subscription = connection.subscribe(subjectOf(observation), {
-    callback: (_, message) => {
-      const checked = healthSchema.safeParse(jsonOf(message));
-      if (checked.success) latest.set(checked.data.machine, checked.data);
-    },
-  });
+  const end = onJson(queue, machineSubject(observation, 'health'), healthSchema, (health) =>
+    latest.set(health.machine, health),
+  );
   await sleep(2500);
-  subscription.unsubscribe();
+  end();
   return [...latest.values()].sort(
     (x, y) => (x.bandHz?.[0] ?? 0) - (y.bandHz?.[0] ?? 0) || x.machine.localeCompare(y.machine),
   );

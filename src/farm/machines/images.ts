@@ -7,19 +7,15 @@ import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { CHUNK_BYTES } from '../queue/chunks.js';
-import type { Queue } from '../queue/connect.js';
+import { onJson, onMessage, type Queue } from '../queue/connect.js';
 import { nats } from '../queue/nats.js';
-import { jsonOf } from '../words.js';
 import type { Proofs } from './proofs.js';
-import { healthSchema, minuteSchema, subjectWord, type Health } from './health.js';
+import { healthSchema, machineSubject, minuteSchema, subjectWord, type Health } from './health.js';
 
 const IMAGE = 'Corella-Image';
 const PIECE = 'Corella-Piece';
 const MOST_PIECES = 1024;
 
-const imageSubject = (observation: string, machine: string): string =>
-  `corella.${subjectWord(observation)}.image.${machine === '*' ? '*' : subjectWord(machine)}`;
-const healthSubject = (observation: string): string => `corella.${subjectWord(observation)}.health.*`;
 const stateSubject = (observation: string): string => `corella.${subjectWord(observation)}.book`;
 
 /** Publishes an image; it is not kept if the server is away. */
@@ -33,7 +29,7 @@ export function publishImage(queue: Queue, observation: string, machine: string,
     head.set(IMAGE, id);
     head.set(PIECE, `${n}/${pieces}`);
     connection.publish(
-      imageSubject(observation, machine),
+      machineSubject(observation, 'image', machine),
       bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES),
       {
         headers: head,
@@ -56,23 +52,17 @@ const stateSchema = z.looseObject({
 export type MachineState = z.infer<typeof stateSchema>;
 
 /** Answers requests for this machine's state; returns the function that stops it. */
-export function answerState(
-  { connection }: Queue,
+export const answerState = (
+  queue: Queue,
   observation: string,
   machineState: () => MachineState,
   proofs: Proofs,
-): () => void {
-  const subscription = connection.subscribe(stateSubject(observation), {
-    callback: (_, message) => {
-      if (!message.reply || connection.isClosed()) return;
-      const text = JSON.stringify(machineState());
-      message.respond(text, { headers: proofs.headersFor(message.reply, text) });
-    },
+): (() => void) =>
+  onMessage(queue, stateSubject(observation), (message) => {
+    if (!message.reply || queue.connection.isClosed()) return;
+    const text = JSON.stringify(machineState());
+    message.respond(text, { headers: proofs.headersFor(message.reply, text) });
   });
-  return () => {
-    if (!connection.isClosed()) subscription.unsubscribe();
-  };
-}
 
 interface MachineListener {
   readonly health?: (health: Health) => void;
@@ -112,47 +102,35 @@ function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void
 
 /** Subscribes to those messages of an observation's machines that have a callback in `listener`. */
 export function listenToNight(
-  { connection }: Queue,
+  queue: Queue,
   observation: string,
-  listener: MachineListener,
+  { health, image, machineState, proofs, refused }: MachineListener,
 ): MachineListening {
+  const { connection } = queue;
   const pieces = gathering();
   const inbox = nats().createInbox();
-  const { health, image, machineState, proofs, refused } = listener;
-  const subscriptions = [
-    ...(health
-      ? [
-          connection.subscribe(healthSubject(observation), {
-            callback: (_, message) => {
-              const checked = healthSchema.safeParse(jsonOf(message));
-              if (checked.success) health(checked.data);
-            },
-          }),
-        ]
-      : []),
-    ...(machineState
-      ? [
-          connection.subscribe(inbox, {
-            callback: (_, message) => {
-              const checked = stateSchema.safeParse(jsonOf(message));
-              if (!checked.success) return;
-              const refusal = proofs?.refusal(message);
-              if (refusal === undefined) machineState(checked.data);
-              else refused?.(checked.data.machine, refusal);
-            },
-          }),
-        ]
-      : []),
-    ...(image
-      ? [connection.subscribe(imageSubject(observation, '*'), { callback: (_, message) => { pieces(message, image) } })] // prettier-ignore
-      : []),
-  ];
+  const ends: (() => void)[] = [];
+  if (health) ends.push(onJson(queue, machineSubject(observation, 'health'), healthSchema, health));
+  if (machineState)
+    ends.push(
+      onJson(queue, inbox, stateSchema, (state, message) => {
+        const refusal = proofs?.refusal(message);
+        if (refusal === undefined) machineState(state);
+        else refused?.(state.machine, refusal);
+      }),
+    );
+  if (image)
+    ends.push(
+      onMessage(queue, machineSubject(observation, 'image'), (message) => {
+        pieces(message, image);
+      }),
+    );
   return {
     ask: () => {
       if (!connection.isClosed()) connection.publish(stateSubject(observation), '', { reply: inbox });
     },
     end: () => {
-      if (!connection.isClosed()) for (const one of subscriptions) one.unsubscribe();
+      for (const end of ends) end();
     },
   };
 }

@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
-import { jsonOf, messageOf } from '../words.js';
-import { sleep, type Queue } from '../queue/connect.js';
+import { messageOf } from '../words.js';
+import { onJson, sleep, type Queue } from '../queue/connect.js';
 import { nats } from '../queue/nats.js';
 import { subjectWord } from './health.js';
 import { Proofs } from './proofs.js';
@@ -59,7 +59,7 @@ const subjectOf = (observation: string): string => `corella.${subjectWord(observ
 
 /** Answers both rounds; returns the function that stops it. */
 export function answerSteering(
-  { connection }: Queue,
+  queue: Queue,
   observation: string,
   machine: string,
   steered: Steered,
@@ -86,23 +86,16 @@ export function answerSteering(
     const holds = await steered.run(one.command, one.body, one.who);
     return { machine, isReady: true, from: holds.from, fromTick: holds.fromTick };
   };
-  const subscription = connection.subscribe(subjectOf(observation), {
-    callback: (_, message) => {
-      const call = callSchema.safeParse(jsonOf(message));
-      if (!call.success) return;
-      const refusal = steered.proofs.refusal(message);
-      void (refusal === undefined ? answer(call.data) : Promise.reject(new Error(refusal)))
-        .catch((error: unknown): SteerAnswer => ({ machine, isReady: false, why: messageOf(error) }))
-        .then((said) => {
-          if (!said || !message.reply || connection.isClosed()) return;
-          const text = JSON.stringify(said);
-          message.respond(text, { headers: steered.proofs.headersFor(message.reply, text) });
-        });
-    },
+  return onJson(queue, subjectOf(observation), callSchema, (call, message) => {
+    const refusal = steered.proofs.refusal(message);
+    void (refusal === undefined ? answer(call) : Promise.reject(new Error(refusal)))
+      .catch((error: unknown): SteerAnswer => ({ machine, isReady: false, why: messageOf(error) }))
+      .then((said) => {
+        if (!said || !message.reply || queue.connection.isClosed()) return;
+        const text = JSON.stringify(said);
+        message.respond(text, { headers: steered.proofs.headersFor(message.reply, text) });
+      });
   });
-  return () => {
-    if (!connection.isClosed()) subscription.unsubscribe();
-  };
 }
 
 interface Round {
@@ -113,7 +106,7 @@ interface Round {
 
 /** One round, until all have answered or the time is over. Without the token a machine can only refuse. */
 async function round(
-  { connection }: Queue,
+  queue: Queue,
   { observation, proofs, machines }: Round,
   call: z.infer<typeof callSchema>,
 ): Promise<Map<string, SteerAnswer>> {
@@ -121,22 +114,18 @@ async function round(
   const proven = new Set<string>();
   const inbox = nats().createInbox();
   const done = new AbortController();
-  const subscription = connection.subscribe(inbox, {
-    callback: (_, message) => {
-      const checked = answerSchema.safeParse(jsonOf(message));
-      if (!checked.success) return;
-      const { machine, isReady } = checked.data;
-      const isProven = proofs.refusal(message) === undefined;
-      if (!isProven && (isReady || proven.has(machine))) return;
-      if (isProven) proven.add(machine);
-      answers.set(machine, checked.data);
-      if (machines.every((one) => answers.has(one))) done.abort();
-    },
+  const end = onJson(queue, inbox, answerSchema, (answer, message) => {
+    const { machine, isReady } = answer;
+    const isProven = proofs.refusal(message) === undefined;
+    if (!isProven && (isReady || proven.has(machine))) return;
+    if (isProven) proven.add(machine);
+    answers.set(machine, answer);
+    if (machines.every((one) => answers.has(one))) done.abort();
   });
   const [subject, text] = [subjectOf(observation), JSON.stringify(call)];
-  connection.publish(subject, text, { reply: inbox, headers: proofs.headersFor(subject, text) });
+  queue.connection.publish(subject, text, { reply: inbox, headers: proofs.headersFor(subject, text) });
   await sleep(ANSWER_MS, done.signal);
-  subscription.unsubscribe();
+  end();
   return answers;
 }
 

@@ -89,16 +89,6 @@ export class Puzzle {
     one.pieces[n] ??= Uint8Array.prototype.slice.call(message.data);
     if (Array.from(one.pieces).some((piece) => piece === undefined)) return undefined;
     this.begun.delete(attempt);
-    return { kind: 'result', bytes: joined(one.pieces as Uint8Array[]), messages: one.messages };
+    return { kind: 'result', bytes: Buffer.concat(one.pieces as Uint8Array[]), messages: one.messages };
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }

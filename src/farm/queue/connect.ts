@@ -1,10 +1,11 @@
 /** The connection to a NATS server: credentials, and retries while it is away. */
 import { readFile } from 'node:fs/promises';
-import type { Authenticator, NatsConnection } from '@nats-io/transport-node';
+import type { Authenticator, Msg, NatsConnection } from '@nats-io/transport-node';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import type { z } from 'zod';
 import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { messageOf } from '../words.js';
+import { jsonOf, messageOf } from '../words.js';
 import { jetStreams, nats } from './nats.js';
 
 /** How to reach a server, as its configuration requires. */
@@ -106,6 +107,34 @@ export async function connectQueue(
     },
   };
 }
+
+/** Calls back with each message on a subject; returns the function that stops it. */
+export function onMessage(
+  { connection }: Queue,
+  subject: string,
+  listener: (message: Msg) => void,
+): () => void {
+  const subscription = connection.subscribe(subject, {
+    callback: (_, message) => {
+      listener(message);
+    },
+  });
+  return () => {
+    if (!connection.isClosed()) subscription.unsubscribe();
+  };
+}
+
+/** The same with JSON of a schema; other messages are ignored. */
+export const onJson = <Schema extends z.ZodType>(
+  queue: Queue,
+  subject: string,
+  schema: Schema,
+  listener: (value: z.infer<Schema>, message: Msg) => void,
+): (() => void) =>
+  onMessage(queue, subject, (message) => {
+    const checked = schema.safeParse(jsonOf(message));
+    if (checked.success) listener(checked.data, message);
+  });
 
 /** A warning about a server that other machines can reach and that needs no credentials; undefined if none. */
 export function openServerWarning({ connection }: Pick<Queue, 'connection'>): string | undefined {

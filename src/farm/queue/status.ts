@@ -1,8 +1,7 @@
 /** The workers, and the jobs and results that wait. */
 import { z } from 'zod';
 import type { FarmPlan } from '../job.js';
-import { jsonOf } from '../words.js';
-import { sleep, type Queue } from './connect.js';
+import { onJson, onMessage, sleep, type Queue } from './connect.js';
 import { nats } from './nats.js';
 import { inHand, jobSubject, JOBS, RESULTS, resultSubject, waitingOn } from './streams.js';
 
@@ -24,30 +23,19 @@ export type WorkerStatus = z.infer<typeof statusSchema>;
 const WHO = 'corella.farm.who';
 
 /** Answers requests for workers; returns the function that stops it. */
-export function answerWho({ connection }: Queue, status: () => WorkerStatus): () => void {
-  const subscription = connection.subscribe(WHO, {
-    callback: (_, message) => {
-      message.respond(JSON.stringify(status()));
-    },
+export const answerWho = (queue: Queue, status: () => WorkerStatus): (() => void) =>
+  onMessage(queue, WHO, (message) => {
+    message.respond(JSON.stringify(status()));
   });
-  return () => {
-    if (!connection.isClosed()) subscription.unsubscribe();
-  };
-}
 
 /** All that answer within a moment; a worker that computes on its own thread may miss the request. */
-async function askWorkers({ connection }: Queue): Promise<WorkerStatus[]> {
+async function askWorkers(queue: Queue): Promise<WorkerStatus[]> {
   const answers: WorkerStatus[] = [];
   const inbox = nats().createInbox();
-  const subscription = connection.subscribe(inbox, {
-    callback: (_, message) => {
-      const checked = statusSchema.safeParse(jsonOf(message));
-      if (checked.success) answers.push(checked.data);
-    },
-  });
-  connection.publish(WHO, '', { reply: inbox });
+  const end = onJson(queue, inbox, statusSchema, (answer) => answers.push(answer));
+  queue.connection.publish(WHO, '', { reply: inbox });
   await sleep(1000);
-  subscription.unsubscribe();
+  end();
   return answers.sort((x, y) => x.name.localeCompare(y.name));
 }
 
