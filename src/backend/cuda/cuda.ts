@@ -8,7 +8,7 @@ import { openDriver } from './driver.js';
 import { openKernelShop, type KernelShop } from './kernels.js';
 import { openCompiler } from './nvrtc.js';
 import { CardMeter } from './meter.js';
-import { openSession, type CudaSession } from './session.js';
+import { CudaSession } from './session.js';
 import { openSpectraAllocator, pinnedSpectra, type CudaSpectraBlock, type PinnedSpectra } from './spectra.js';
 
 /** How integer products are made: Hopper's wgmma, the tensor cores of any card since Ampere, or dp4a before that. */
@@ -66,7 +66,7 @@ export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> 
   const path = choosePath(device, options.path ?? process.env.CORELLA_CUDA_PATH_KIND);
   const compiler = openCompiler();
   return preparing(async (closers) => {
-    const session = closers.keep(openSession(driver, device));
+    const session = closers.keep(new CudaSession(driver, device));
     const shop = openKernelShop(session, compiler);
     const meter = new CardMeter(session);
     const allocateSpectra = await openSpectraAllocator(session, shop, meter);

@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { describeCuda } from './cuda.js';
-import { openSession } from './session.js';
+import { CudaSession } from './session.js';
 import { assertClosesAll, paperDevice, paperDriver } from './testing.js';
 
 describe('a session', () => {
   it('listens for signals while it is open', async () => {
-    const session = openSession(paperDriver().driver, paperDevice);
+    const session = new CudaSession(paperDriver().driver, paperDevice);
     assert.equal(process.listenerCount('SIGTERM'), 1);
     assert.equal(process.listenerCount('SIGINT'), 1);
     await session.close();

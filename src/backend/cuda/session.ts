@@ -53,87 +53,6 @@ export interface Stream {
 /** The current context of this thread; setting it costs a call, so only changes are made. */
 let current: bigint | undefined;
 
-/** Calls of the driver in one card's context, and everything that is to be released before it. */
-class CardContext {
-  private readonly handle: bigint;
-  private isClosed = false;
-  /** Everything still allocated, oldest first; each entry releases itself, once. */
-  readonly held = new Set<() => void>();
-
-  constructor(
-    readonly driver: Driver,
-    readonly device: DeviceFacts,
-  ) {
-    const receiver = new BigUint64Array(1);
-    this.check('cuDevicePrimaryCtxRetain', driver.calls.cuDevicePrimaryCtxRetain(receiver, device.ordinal));
-    this.handle = receiver[0];
-  }
-
-  check(name: DriverCall, code: number): void {
-    if (code !== SUCCESS) refuse('cuda', `${name} on ${this.device.name}: ${this.driver.describe(code)}`);
-  }
-
-  /** Returns the driver's code. */
-  attempt(name: DriverCall, ...values: CValue[]): number {
-    const { calls } = this.driver;
-    if (this.isClosed) refuse('cuda', `${this.device.name} was already closed`, 'open the backend again');
-    if (current !== this.handle) {
-      this.check('cuCtxSetCurrent', calls.cuCtxSetCurrent(this.handle));
-      current = this.handle;
-    }
-    return calls[name](...values);
-  }
-
-  call(name: DriverCall, ...values: CValue[]): void {
-    this.check(name, this.attempt(name, ...values));
-  }
-
-  /** A call whose first argument receives a handle. */
-  made(name: DriverCall, ...values: CValue[]): bigint {
-    const receiver = new BigUint64Array(1);
-    this.call(name, receiver, ...values);
-    return receiver[0];
-  }
-
-  /** A call that allocates; where there is no memory left, `refuseShort` says so. */
-  allocated(name: DriverCall, values: readonly CValue[], refuseShort: () => never): void {
-    const code = this.attempt(name, ...values);
-    if (code === OUT_OF_MEMORY) refuseShort();
-    this.check(name, code);
-  }
-
-  hold(release: () => void): () => Promise<void> {
-    const once = (): void => {
-      if (this.held.delete(once)) release();
-    };
-    this.held.add(once);
-    return closes(once);
-  }
-
-  /** Waits for the streams, then releases everything, newest first: objects are closed before what they are made of. */
-  close(streams: readonly Stream[]): void {
-    if (this.isClosed) return;
-    const failures: unknown[] = [];
-    const synchronise = streams.map(({ handle }) => () => {
-      this.call('cuStreamSynchronize', handle);
-    });
-    for (const action of [...synchronise, ...[...this.held].reverse()]) {
-      try {
-        action();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    this.isClosed = true;
-    if (current === this.handle) current = undefined;
-    const { ordinal } = this.device;
-    this.check('cuDevicePrimaryCtxRelease', this.driver.calls.cuDevicePrimaryCtxRelease(ordinal));
-    // A card with an error reports it on every call: the first report is the useful one.
-    if (failures.length > 0)
-      throw failures[0] instanceof CorellaError ? failures[0] : new Error(String(failures[0]));
-  }
-}
-
 /**
  * Polls in the same turn of the event loop cost microseconds; after this many, sleeps of a millisecond are negligible.
  */
@@ -148,29 +67,29 @@ export class CudaEvent implements Closable {
   readonly close: () => Promise<void>;
 
   constructor(
-    private readonly context: CardContext,
+    private readonly session: CudaSession,
     timing: 'on' | 'off',
   ) {
-    const handle = context.made('cuEventCreate', timing === 'on' ? 0 : DISABLE_TIMING);
+    const handle = session.made('cuEventCreate', timing === 'on' ? 0 : DISABLE_TIMING);
     this.handle = handle as EventHandle;
-    this.close = context.hold(() => {
-      context.call('cuEventDestroy', handle);
+    this.close = session.hold(() => {
+      session.call('cuEventDestroy', handle);
     });
   }
 
   isPassed(): boolean {
-    const code = this.context.attempt('cuEventQuery', this.handle);
-    if (code !== NOT_READY) this.context.check('cuEventQuery', code);
+    const code = this.session.attempt('cuEventQuery', this.handle);
+    if (code !== NOT_READY) this.session.check('cuEventQuery', code);
     return code === SUCCESS;
   }
 
   record(stream: Stream): void {
-    this.context.call('cuEventRecord', this.handle, stream.handle);
+    this.session.call('cuEventRecord', this.handle, stream.handle);
   }
 
   /** Later work in `stream` waits until the event has passed; the host continues. */
   holdBack(stream: Stream): void {
-    this.context.call('cuStreamWaitEvent', stream.handle, this.handle, 0);
+    this.session.call('cuStreamWaitEvent', stream.handle, this.handle, 0);
   }
 
   /**
@@ -187,16 +106,11 @@ export class CudaEvent implements Closable {
   }
 }
 
-export const openSession = (driver: Driver, device: DeviceFacts): CudaSession =>
-  new CudaSession(new CardContext(driver, device));
-
 const shortOf = (what: string, sizeBytes: number, where: string, fix: string): never =>
   refuse('cuda', `${what} needs ${formatBytes(sizeBytes)} of ${where}`, fix);
 const HOST_SHORT = 'page-locked host memory, which this machine would not give';
 
 export class CudaSession implements Closable {
-  readonly device: DeviceFacts;
-  readonly driver: Driver;
   readonly streams: Readonly<
     Record<'upload' | 'prepare' | 'compute' | 'beside' | 'zero' | 'download', Stream>
   >;
@@ -207,10 +121,18 @@ export class CudaSession implements Closable {
   private readonly locked = new Map<bigint, Uint8Array>();
   private readonly pieces: PinnedMemory[] = [];
   private readonly stopListening: () => void;
+  private readonly handle: bigint;
+  private isClosed = false;
+  /** Everything still allocated, oldest first; each entry releases itself, once. */
+  private readonly holding = new Set<() => void>();
 
-  constructor(private readonly context: CardContext) {
-    this.device = context.device;
-    this.driver = context.driver;
+  constructor(
+    readonly driver: Driver,
+    readonly device: DeviceFacts,
+  ) {
+    const receiver = new BigUint64Array(1);
+    this.check('cuDevicePrimaryCtxRetain', driver.calls.cuDevicePrimaryCtxRetain(receiver, device.ordinal));
+    this.handle = receiver[0];
     // The driver releases everything when the process ends; this listener is what lets it end. NVRTC restores signal
     // handlers without SA_RESETHAND, and Node's own, which raises its signal again, then runs for ever. Our listener
     // does not depend on that flag.
@@ -229,34 +151,71 @@ export class CudaSession implements Closable {
     this.rowCopy = this.allocateNative(MEMCPY_2D_BYTES);
   }
 
+  check(name: DriverCall, code: number): void {
+    if (code !== SUCCESS) refuse('cuda', `${name} on ${this.device.name}: ${this.driver.describe(code)}`);
+  }
+
+  /** Returns the driver's code. */
+  attempt(name: DriverCall, ...values: CValue[]): number {
+    const { calls } = this.driver;
+    if (this.isClosed) refuse('cuda', `${this.device.name} was already closed`, 'open the backend again');
+    if (current !== this.handle) {
+      this.check('cuCtxSetCurrent', calls.cuCtxSetCurrent(this.handle));
+      current = this.handle;
+    }
+    return calls[name](...values);
+  }
+
   /** Calls the driver in this card's context and refuses with the driver's own words where it fails. */
   call(name: DriverCall, ...values: CValue[]): void {
-    this.context.call(name, ...values);
+    this.check(name, this.attempt(name, ...values));
+  }
+
+  /** A call whose first argument receives a handle. */
+  made(name: DriverCall, ...values: CValue[]): bigint {
+    const receiver = new BigUint64Array(1);
+    this.call(name, receiver, ...values);
+    return receiver[0];
+  }
+
+  /** A call that allocates; where there is no memory left, `refuseShort` says so. */
+  private allocated(name: DriverCall, values: readonly CValue[], refuseShort: () => never): void {
+    const code = this.attempt(name, ...values);
+    if (code === OUT_OF_MEMORY) refuseShort();
+    this.check(name, code);
+  }
+
+  /** Keeps what is to be released before the context; returns how to release it earlier. */
+  hold(release: () => void): () => Promise<void> {
+    const once = (): void => {
+      if (this.holding.delete(once)) release();
+    };
+    this.holding.add(once);
+    return closes(once);
   }
 
   allocate(what: string, sizeBytes: number): DeviceMemory {
-    const { context } = this;
     const receiver = new BigUint64Array(1);
-    context.allocated('cuMemAlloc', [receiver, Math.max(1, sizeBytes)], () => {
+    this.allocated('cuMemAlloc', [receiver, Math.max(1, sizeBytes)], () => {
       const where = `device memory, ${this.device.name} has ${formatBytes(this.freeMemoryBytes())} left`;
       return shortOf(what, sizeBytes, where, 'take fewer channels or shorter blocks');
     });
-    const close = context.hold(() => {
-      context.call('cuMemFree', receiver[0]);
+    const close = this.hold(() => {
+      this.call('cuMemFree', receiver[0]);
     });
     return { pointer: receiver[0] as DevicePointer, sizeBytes, close };
   }
 
   allocatePinned(what: string, sizeBytes: number): PinnedMemory {
-    const { context, pinned } = this;
+    const { pinned } = this;
     const receiver = new BigUint64Array(1);
-    context.allocated('cuMemHostAlloc', [receiver, Math.max(1, sizeBytes), 0], () =>
+    this.allocated('cuMemHostAlloc', [receiver, Math.max(1, sizeBytes), 0], () =>
       shortOf(what, sizeBytes, HOST_SHORT, 'take shorter blocks'),
     );
     const buffer = koffi.view(receiver[0], Math.max(1, sizeBytes));
-    const close = context.hold(() => {
+    const close = this.hold(() => {
       pinned.delete(buffer);
-      context.call('cuMemFreeHost', receiver[0]);
+      this.call('cuMemFreeHost', receiver[0]);
     });
     pinned.set(buffer, receiver[0]);
     return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, close };
@@ -264,15 +223,15 @@ export class CudaSession implements Closable {
 
   /** Locks the pages of the caller's memory, which must live until they are unlocked by closing. */
   lockPages(what: string, { address, bytes }: GivenMemory): Closable {
-    const { context, locked } = this;
-    context.allocated('cuMemHostRegister', [address, bytes.length, 0], () =>
+    const { locked } = this;
+    this.allocated('cuMemHostRegister', [address, bytes.length, 0], () =>
       shortOf(what, bytes.length, HOST_SHORT, 'ulimit -l'),
     );
     locked.set(address, bytes);
     return {
-      close: context.hold(() => {
+      close: this.hold(() => {
         locked.delete(address);
-        context.call('cuMemHostUnregister', address);
+        this.call('cuMemHostUnregister', address);
       }),
     };
   }
@@ -297,7 +256,7 @@ export class CudaSession implements Closable {
 
   allocateNative(sizeBytes: number): NativeMemory {
     const memory = allocateNative(sizeBytes);
-    const close = this.context.hold(() => {
+    const close = this.hold(() => {
       void memory.close();
     });
     return { ...memory, close };
@@ -310,12 +269,12 @@ export class CudaSession implements Closable {
   }
 
   createEvent({ timing }: { readonly timing: 'on' | 'off' } = { timing: 'off' }): CudaEvent {
-    return new CudaEvent(this.context, timing);
+    return new CudaEvent(this, timing);
   }
 
   private createStream(priority: number): Stream {
-    const handle = this.context.made('cuStreamCreateWithPriority', NON_BLOCKING, priority) as StreamHandle;
-    this.context.hold(() => {
+    const handle = this.made('cuStreamCreateWithPriority', NON_BLOCKING, priority) as StreamHandle;
+    this.hold(() => {
       this.call('cuStreamDestroy', handle);
     });
     return { handle };
@@ -328,8 +287,8 @@ export class CudaSession implements Closable {
   }
 
   loadModule(image: Uint8Array): ModuleHandle {
-    const handle = this.context.made('cuModuleLoadData', image) as ModuleHandle;
-    this.context.hold(() => {
+    const handle = this.made('cuModuleLoadData', image) as ModuleHandle;
+    this.hold(() => {
       this.call('cuModuleUnload', handle);
     });
     return handle;
@@ -355,12 +314,30 @@ export class CudaSession implements Closable {
 
   /** How many things are still allocated. */
   get held(): number {
-    return this.context.held.size;
+    return this.holding.size;
   }
 
-  async close(): Promise<void> {
+  /** Waits for the streams, then releases everything, newest first: objects are closed before what they are made of. */
+  readonly close = closes(() => {
     this.stopListening();
-    this.context.close(Object.values(this.streams));
-    await Promise.resolve();
-  }
+    if (this.isClosed) return;
+    const failures: unknown[] = [];
+    const synchronise = Object.values(this.streams).map(({ handle }) => () => {
+      this.call('cuStreamSynchronize', handle);
+    });
+    for (const action of [...synchronise, ...[...this.holding].reverse()]) {
+      try {
+        action();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    this.isClosed = true;
+    if (current === this.handle) current = undefined;
+    const { ordinal } = this.device;
+    this.check('cuDevicePrimaryCtxRelease', this.driver.calls.cuDevicePrimaryCtxRelease(ordinal));
+    // A card with an error reports it on every call: the first report is the useful one.
+    if (failures.length > 0)
+      throw failures[0] instanceof CorellaError ? failures[0] : new Error(String(failures[0]));
+  });
 }

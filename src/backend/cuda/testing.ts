@@ -10,7 +10,7 @@ import type { CudaBackend, CudaPath } from './cuda.js';
 import { driverPrototypes, OUT_OF_MEMORY, SUCCESS, type Driver, type DriverCall } from './driver.js';
 import type { Kernel, KernelShop } from './kernels.js';
 import { CardMeter } from './meter.js';
-import { openSession, PIECE_BYTES } from './session.js';
+import { CudaSession, PIECE_BYTES } from './session.js';
 import { openSpectraAllocator, pinnedSpectra } from './spectra.js';
 
 export const paperDevice = {
@@ -107,7 +107,7 @@ const paperShop: KernelShop = {
 /** A backend on such a card. */
 export async function openPaper(path: CudaPath, refuses = 0) {
   const { driver, asked, held } = paperDriver(refuses);
-  const session = openSession(driver, paperDevice);
+  const session = new CudaSession(driver, paperDevice);
   const meter = new CardMeter(session);
   const backend: CudaBackend = {
     kind: 'cuda',
