@@ -3,15 +3,15 @@
  * buffer for the error first and returns a code (context.h).
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import koffi from 'koffi';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
+import { version } from '../../core/program/version.js';
 import { isaTitles, levelsOf, type Isa } from './levels.js';
 import { lengthCheck, plainPrototype, type ArgumentsOf } from '../c-arguments.js';
-import { packagedLibrary } from './packaged.js';
-import { refuseOtherBuild, refuseOtherPrototype, type Built } from '../prototype.js';
 
 /** A bound function; `async` runs it on a worker thread and calls back with the code. Arrays are passed in place. */
 export interface NativeFunction<Arguments extends readonly unknown[] = never[]> {
@@ -104,6 +104,21 @@ function nativeFolder(): string {
   return packagedLibrary(import.meta.url) ?? own;
 }
 
+/**
+ * The folder of an optional package, @corella/linux-x64 and the like, for users without a compiler, as seen from a
+ * module; undefined if it is not installed, or of another version of Corella.
+ */
+export function packagedLibrary(from: string): string | undefined {
+  let path: string;
+  try {
+    path = createRequire(from).resolve(`@corella/${process.platform}-${process.arch}/package.json`);
+  } catch {
+    return undefined;
+  }
+  const found = JSON.parse(readFileSync(path, 'utf8')) as { readonly version?: string };
+  return found.version === version() ? join(dirname(path), 'native') : undefined;
+}
+
 function readRecord(folder: string): z.output<typeof buildRecord> | undefined {
   const path = join(folder, 'build.json');
   return existsSync(path) ? buildRecord.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
@@ -169,6 +184,58 @@ function bindLibrary(
       fix: `compile it here: ${built.command} (all levels: CORELLA_LEVELS=all)`,
     };
   return { path, compiler, levels, best, cores: cores[0], function: bind };
+}
+
+interface Built {
+  readonly path: string;
+  /** The hash of all sources of the build, from the record beside it. */
+  readonly hash: string | undefined;
+  /** The prototypes of its functions, by their names. */
+  readonly functions: Readonly<Record<string, string>> | undefined;
+  /** How to build it again. */
+  readonly command: string;
+}
+
+/** As in scripts/prototypes.js: koffi's notes on direction are not part of C, nor are ours on lengths. */
+const normal = (prototype: string): string =>
+  prototype
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\b_(?:Out|Inout)_ /g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?\* ?/g, ' *')
+    .replace(/ (?=[,)])/g, '')
+    .trim();
+
+/** Once for each function, when it is bound: a call with a wrong prototype would corrupt memory. */
+function refuseOtherPrototype({ path, functions, command }: Built, prototype: string): void {
+  const wanted = normal(prototype);
+  const name = /(\w+)\(/.exec(wanted)?.[1] ?? wanted;
+  const built = functions?.[name];
+  if (built === wanted) return;
+  const why =
+    functions === undefined
+      ? 'it does not state what it offers'
+      : built === undefined
+        ? `it has no ${name}`
+        : `its ${name} takes other arguments`;
+  refuseLibrary(path, why, command);
+}
+
+const refuseLibrary = (path: string, why: string, command: string): never =>
+  refuse(path, `the native library was built from other sources than this program: ${why}`, `run ${command}`);
+
+/**
+ * Both the record beside a library and the library itself (`corella_build`) give its build: an older library under a
+ * newer record would be called with wrong prototypes.
+ */
+function refuseOtherBuild({ path, hash, command }: Built, ofLibrary: () => string): void {
+  let own: string;
+  try {
+    own = ofLibrary();
+  } catch {
+    return refuseLibrary(path, 'it does not say what it was built from', command);
+  }
+  if (own !== hash) refuseLibrary(path, 'it is not the library that its build.json describes', command);
 }
 
 /** The function, with its arrays checked against the lengths in its prototype. */

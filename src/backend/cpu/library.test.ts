@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { version } from '../../core/program/version.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { packagedLibrary } from './packaged.js';
+import { packagedLibrary } from './library.js';
 
 /** As npm installs it: node_modules/corella beside node_modules/@corella/PLATFORM. */
 function installed(written: string | undefined): { readonly from: string; readonly beside: string } {
