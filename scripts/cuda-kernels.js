@@ -1,6 +1,5 @@
 // Every kernel over a set of plans, with its GPU architectures, for check-cuda.js. A new kernel is a line here.
 import { ceilingRequest } from '../dist/backend/cuda/ceilings.js';
-import { plainCeilingRequest } from '../dist/backend/cuda/plain-ceilings.js';
 import { spectraRequest } from '../dist/backend/cuda/spectra.js';
 import { planBeamFinish, planBeamKernel, planStations } from '../dist/beamform/cuda/plan.js';
 import { planBeams } from '../dist/beamform/plan.js';
@@ -16,7 +15,7 @@ import {
 import { planLong } from '../dist/channelise/cuda/long.js';
 import { planFused, planStream } from '../dist/channelise/cuda/plan.js';
 import { planTensor } from '../dist/channelise/cuda/tensor.js';
-import { planTurnKernel } from '../dist/channelise/turn/cuda/plan.js';
+import { planTurnKernel } from '../dist/channelise/turn/cuda/prepare.js';
 import { planChannelise } from '../dist/channelise/plan.js';
 import { hopperVariants, planFloatEngine, planTotals, planXEngine } from '../dist/correlate/cuda/plan.js';
 import { planPowerSums } from '../dist/kurtosis/cuda/plan.js';
@@ -64,13 +63,7 @@ const jobs = (architectures, ...requests) =>
   requests.flatMap((request) => architectures.map((architecture) => ({ request, architecture })));
 
 const ceilings = () => [
-  ...jobs(
-    everywhere,
-    spectraRequest(),
-    ceilingRequest('tensor'),
-    ceilingRequest('dp4a'),
-    plainCeilingRequest(),
-  ),
+  ...jobs(everywhere, spectraRequest(), ceilingRequest('tensor'), ceilingRequest('dp4a')),
   ...jobs(hopper, ceilingRequest('hopper'), halfCeilingRequest()),
 ];
 

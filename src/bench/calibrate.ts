@@ -2,7 +2,7 @@
 import type { HostBackend } from '../backend/backend.js';
 import { cpuCeilings, type Ceiling } from '../backend/cpu/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
+import { preparePlainCeilings } from '../backend/cuda/ceilings.js';
 import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
 import { prepareCudaSolver } from '../calibrate/on-card.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';

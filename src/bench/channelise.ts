@@ -1,8 +1,7 @@
 /** The F-engine over sizes; the peer is a vectorised filter and FFTW, without rounding or corner turn. */
 import type { Backend, HostBackend } from '../backend/backend.js';
-import { prepareCeilings } from '../backend/cuda/ceilings.js';
+import { prepareCeilings, preparePlainCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import {
   allocateVoltages,

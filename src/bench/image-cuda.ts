@@ -3,8 +3,7 @@
  * products alone.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { prepareCeilings } from '../backend/cuda/ceilings.js';
-import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
+import { prepareCeilings, preparePlainCeilings } from '../backend/cuda/ceilings.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import { tapsCSKK } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';

@@ -1,10 +1,9 @@
 /** The F-engine with interference flagging by spectral kurtosis; the peer is the same without flagging. */
 import type { HostBackend } from '../backend/backend.js';
-import { prepareCeilings } from '../backend/cuda/ceilings.js';
+import { prepareCeilings, preparePlainCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
-import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { planChannelise } from '../channelise/index.js';
 import { prepareCudaChanneliser } from '../channelise/on-card.js';
 import {

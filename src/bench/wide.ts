@@ -4,7 +4,7 @@
  */
 import type { CpuBackend } from '../backend/cpu/cpu.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
+import { preparePlainCeilings } from '../backend/cuda/ceilings.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import type { Closers } from '../core/closing.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';

@@ -1,5 +1,6 @@
 // levels: portable avx2 avx512 amx dotprod i8mm
 #include "ceilings.h"
+#include "vector.h"
 
 #if defined(__AMX_INT8__)
 #include "amx.h"
@@ -13,14 +14,7 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int BYTES = 64;
-#elif defined(__AVX2__)
-constexpr int BYTES = 32;
-#else
-constexpr int BYTES = 16;
-#endif
-typedef float Floats __attribute__((vector_size(BYTES)));
+constexpr int BYTES = VECTOR_BYTES;
 typedef uint64_t Words __attribute__((vector_size(BYTES), may_alias));
 
 /** Two multiply-adds a cycle with four cycles' latency need eight sums; a few more do no harm. */

@@ -1,23 +1,21 @@
-/** This card's peak rates, and random spectra to measure with. */
-import type { Closable } from '../../core/closing.js';
+/** This card's peak rates, of its matrix units and without them, and random spectra to measure with. */
+import { preparing, type Closable } from '../../core/closing.js';
 import type { CudaBackend, CudaPath } from './cuda.js';
-import type { ArgumentKind, KernelRequest } from './kernels.js';
+import type { KernelRequest } from './kernels.js';
 import type { DevicePointer } from './session.js';
-import { commonHeaders, readSource } from './sources.js';
-
-const entries = {
-  fillRandom: ['pointer', 'i64', 'i32'],
-  multiplyOnly: ['i32', 'pointer'],
-} as const satisfies Record<string, readonly ArgumentKind[]>;
+import { kernelSource } from './sources.js';
 
 export const ceilingRequest = (path: CudaPath) =>
   ({
-    name: 'ceilings.cu',
-    source: readSource(import.meta.url, 'ceilings.cu'),
-    headers: commonHeaders('integers.cuh', 'hopper.cuh', 'wgmma.cuh'),
+    ...kernelSource(import.meta.url, 'ceilings.cu', 'hopper.cuh', 'wgmma.cuh'),
     defines: { HOPPER: path === 'hopper' ? 1 : 0, TENSOR: path === 'tensor' ? 1 : 0 },
-    entries,
-  }) satisfies KernelRequest;
+    entries: {
+      fillRandom: ['pointer', 'i64', 'i32'],
+      multiplyOnly: ['i32', 'pointer'],
+      copyVectors: ['pointer', 'pointer', 'i64'],
+      multiplyAdds: ['i32', { bytes: 4, align: 4, type: 'float' }, 'pointer'],
+    },
+  }) as const satisfies KernelRequest;
 
 /** Operations of a block of 256 threads in one iteration (ceilings.cu). */
 const operations = {
@@ -60,3 +58,39 @@ export async function prepareCeilings(backend: CudaBackend): Promise<Ceilings> {
     close: () => out.close(),
   };
 }
+
+interface PlainCeilings extends Closable {
+  /** Bytes read and written by one launch. */
+  readonly copyBytes: number;
+  readonly copy: () => void;
+  /** Operations of one launch. */
+  readonly operations: number;
+  readonly multiplyAdd: () => void;
+}
+
+const COPIED_BYTES = 2 ** 30;
+const ITERATIONS = 4096;
+
+export const preparePlainCeilings = ({ session, shop, path }: CudaBackend): Promise<PlainCeilings> =>
+  preparing(async (closers) => {
+    const { copyVectors, multiplyAdds } = await shop.prepare(ceilingRequest(path));
+    const from = closers.keep(session.allocate('bytes to copy', COPIED_BYTES));
+    const to = closers.keep(session.allocate('bytes copied', COPIED_BYTES));
+    const stream = session.streams.compute;
+    session.call('cuMemsetD8Async', from.pointer, 0x5a, COPIED_BYTES, stream.handle);
+    const blocks = session.device.multiprocessors * 8;
+    multiplyAdds.argument(1).view.setFloat32(0, 0.999, true);
+    return {
+      copyBytes: 2 * COPIED_BYTES,
+      copy: () => {
+        copyVectors.set([from.pointer, to.pointer, COPIED_BYTES / 16]);
+        copyVectors.launch({ grid: [blocks * 4, 1], threads: 256 }, stream);
+      },
+      operations: blocks * 256 * 32 * ITERATIONS,
+      multiplyAdd: () => {
+        multiplyAdds.set([ITERATIONS, null, to.pointer]);
+        multiplyAdds.launch({ grid: [blocks, 1], threads: 256 }, stream);
+      },
+      close: () => closers.close(),
+    };
+  });

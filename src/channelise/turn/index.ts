@@ -2,12 +2,10 @@
 import type { Backend } from '../../backend/backend.js';
 import { cpuTurner } from './cpu/prepare.js';
 import { cudaTurner } from './cuda/prepare.js';
-import type { TurningPlan } from './plan.js';
+import type { Turner, TurningPlan } from './plan.js';
 import { referenceTurner } from './reference.js';
-import type { Turner } from './turner.js';
 
-export { planTurning, type TurningOptions, type TurningPlan } from './plan.js';
-export type { Turner } from './turner.js';
+export { planTurning, type Turner, type TurningOptions, type TurningPlan } from './plan.js';
 
 /** Compiles and allocates a phase rotator of spectra on a backend; close it afterwards. */
 export function prepareTurner(plan: TurningPlan, backend: Backend): Promise<Turner> {

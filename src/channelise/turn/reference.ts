@@ -4,8 +4,7 @@ import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
 import { nothingToClose } from '../../core/closing.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import type { DelayModel } from '../../delay/index.js';
-import type { TurningPlan } from './plan.js';
-import { checkTurning, type Turner } from './turner.js';
+import { checkTurning, type Turner, type TurningPlan } from './plan.js';
 
 /** Spectra [c][a][t] from number `first` of the source on: in float64, rounded once, to float32. */
 export function turnSpectra(

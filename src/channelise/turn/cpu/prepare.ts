@@ -2,9 +2,8 @@
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../../backend/cpu/spectra.js';
 import { nothingToClose } from '../../../core/closing.js';
-import type { TurningPlan } from '../plan.js';
+import { checkTurning, type Turner, type TurningPlan } from '../plan.js';
 import { turningRuns } from '../runs.js';
-import { checkTurning, type Turner } from '../turner.js';
 
 export function cpuTurner(plan: TurningPlan, { native }: CpuBackend): Turner {
   const { channels, inputs, frequenciesHz } = plan;

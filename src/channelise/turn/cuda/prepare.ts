@@ -2,14 +2,34 @@
  * Spectra phase-rotated on a card (turn.cu), from block to block: integers are copied to the card, floats never are.
  */
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
+import type { KernelRequest, LaunchShape } from '../../../backend/cuda/kernels.js';
 import type { DeviceMemory } from '../../../backend/cuda/session.js';
+import { kernelSource } from '../../../backend/cuda/sources.js';
 import { cudaSpectra } from '../../../backend/cuda/spectra.js';
 import { uploadArray, uploadInto } from '../../../backend/cuda/transfer.js';
 import { preparing } from '../../../core/closing.js';
-import type { TurningPlan } from '../plan.js';
+import { checkTurning, type Turner, type TurningPlan } from '../plan.js';
 import { turningRuns } from '../runs.js';
-import { checkTurning, type Turner } from '../turner.js';
-import { planTurnKernel, threadsFor } from './plan.js';
+
+export const planTurnKernel = ({ type }: Pick<TurningPlan, 'type'>) =>
+  ({
+    ...kernelSource(import.meta.url, 'turn.cu'),
+    defines: { FLOATS: type === 'cf32' ? 1 : 0 },
+    entries: {
+      turnSpectra: ['pointer', 'i64', 'pointer', 'pointer', 'i32', 'i32', 'i64', 'i32', 'pointer', 'i64'],
+    },
+  }) as const satisfies KernelRequest;
+
+const THREADS = 256;
+const MOST_BLOCKS = 2 ** 20;
+/** Spectra of a thread. */
+const EACH = 4;
+
+/** Remaining work is done in further rounds of the threads. */
+const threadsFor = (rows: number, samples: number): LaunchShape => ({
+  grid: [Math.max(1, Math.min(MOST_BLOCKS, Math.ceil((rows * Math.ceil(samples / EACH)) / THREADS))), 1],
+  threads: THREADS,
+});
 
 export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): Promise<Turner> =>
   preparing(async (closers) => {
