@@ -10,7 +10,7 @@ import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
 import { closingAfter } from '../core/closing.js';
 import { packNibbles } from '../core/nibbles.js';
 import { randomStream, type RandomStream } from '../core/random.js';
-import { addIncoherent } from './incoherent.js';
+import { hostIncoherent } from './incoherent.js';
 import { prepareBeamformer, prepareIncoherent } from './index.js';
 import {
   detections,
@@ -169,7 +169,7 @@ export function beamCases(
                 const made = new Float64Array(detections[bins.detection] * bins.bins * channels).fill(5);
                 const wanted = made.slice();
                 await sum.add(squares, block, bins, made);
-                await addIncoherent(plan, squares, plain, bins, wanted);
+                await hostIncoherent(plan).add(squares, plain, bins, wanted);
                 assertNear(made, wanted, 1e-6);
               }
             }

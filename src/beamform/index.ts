@@ -1,10 +1,9 @@
 /** Tied-array beams: corner-turned spectra in, voltages or powers of weighted sums of stations out. */
 import type { Backend } from '../backend/backend.js';
-import { nothingToClose } from '../core/closing.js';
 import type { Beamformer } from './beamformer.js';
 import { prepareCpuBeamformer } from './cpu/prepare.js';
 import { prepareCudaBeamformer, prepareCudaIncoherent } from './cuda/prepare.js';
-import { addIncoherent, type Incoherent } from './incoherent.js';
+import { hostIncoherent, type Incoherent } from './incoherent.js';
 import type { BeamPlan } from './plan.js';
 import { referenceBeamformer } from './reference.js';
 
@@ -18,7 +17,7 @@ export {
   type WeightType,
 } from './plan.js';
 export { detections, voltagesLength } from './plan.js';
-export { halfToEven, inverseGains, uniformStep, type InverseGains } from './weights.js';
+export { inverseGains, uniformStep, type InverseGains } from './weights.js';
 export { nullDepths, nulledWeights, taperEfficiency, type NullOptions, type Towards } from './nulls.js';
 export type { Incoherent } from './incoherent.js';
 export { addBeamCounts, type CountOptions } from './counts.js';
@@ -36,11 +35,5 @@ export function prepareBeamformer(plan: BeamPlan, backend: Backend): Promise<Bea
 }
 
 /** The sum of powers of stations, on a backend; close it afterwards. */
-export function prepareIncoherent(plan: BeamPlan, backend: Backend): Promise<Incoherent> {
-  if (backend.kind === 'cuda') return prepareCudaIncoherent(plan, backend);
-  return Promise.resolve({
-    plan,
-    add: (squares, block, bins, powers) => addIncoherent(plan, squares, block, bins, powers),
-    close: nothingToClose,
-  });
-}
+export const prepareIncoherent = (plan: BeamPlan, backend: Backend): Promise<Incoherent> =>
+  backend.kind === 'cuda' ? prepareCudaIncoherent(plan, backend) : Promise.resolve(hostIncoherent(plan));

@@ -50,6 +50,12 @@ export const weightsLength = ({ channels, beams, inputs }: BeamPlan): number => 
 export const voltagesLength = ({ channels, beams, polarisations }: BeamPlan, samples: number): number =>
   2 * channels * beams * polarisations * samples;
 
+export function checkVoltages(plan: BeamPlan, samples: number, into: Int32Array | Float32Array): void {
+  const kind = plan.sums === 'ci32' ? Int32Array : Float32Array;
+  if (!(into instanceof kind) || into.length !== voltagesLength(plan, samples))
+    refuse('beams', `room for ${into.length} numbers`, `give [c][b][p][t] complex as ${kind.name}`);
+}
+
 export function checkWeights(plan: BeamPlan, weights: Int8Array | Float32Array): void {
   const isInteger = plan.weights === 'ci8';
   if (isInteger !== weights instanceof Int8Array || weights.length !== weightsLength(plan))

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
 import { spectraCAT } from '../core/axes.js';
+import { halfToEven } from '../core/round-up.js';
 import { beamCases } from './cases.js';
 import { prepareBeamformer } from './index.js';
 import { planBeams } from './plan.js';
 import { addPowers, beamsOf } from './reference.js';
 import { addBeamCounts } from './counts.js';
-import { addIncoherent } from './incoherent.js';
-import { halfToEven, inverseGains, steeredWeights } from './weights.js';
+import { hostIncoherent } from './incoherent.js';
+import { inverseGains, steeredWeights } from './weights.js';
 
 describe('reference beamformer', () => {
   beamCases(() => Promise.resolve(openReference()));
@@ -94,8 +95,7 @@ describe('beams by hand', () => {
     await block.write(spectraCAT(Int8Array.of(1, 2, 3, 4, 5, 6, 7, 8), 'ci8', 1, 4, 1), 1);
     const powers = new Float64Array(2).fill(1);
     const squares = Float64Array.of(1, 1, 2, 0);
-    await addIncoherent(
-      plan,
+    await hostIncoherent(plan).add(
       squares,
       block,
       { detection: 'XX,YY', spectraPerBin: 1, offset: 0, bins: 1 },
@@ -103,8 +103,7 @@ describe('beams by hand', () => {
     );
     assert.deepEqual([...powers], [1 + 5 + 2 * 61, 1 + 25]);
     const total = new Float64Array(1);
-    await addIncoherent(
-      plan,
+    await hostIncoherent(plan).add(
       squares,
       block,
       { detection: 'I', spectraPerBin: 1, offset: 0, bins: 1 },

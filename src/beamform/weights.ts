@@ -1,4 +1,5 @@
 /** Weights of beams: calibrated by gains, steered by delays, as floats or as 8-bit integers with one scale for each beam. */
+import { halfToEven } from '../core/round-up.js';
 import type { WeightType } from './plan.js';
 
 export interface SteeringOptions {
@@ -152,10 +153,5 @@ export function uniformStep(frequenciesHz: Float64Array): number | undefined {
     ? stepHz
     : undefined;
 }
-
-/** Added and subtracted, it rounds to integers, halves to even. */
-const WHOLE = 1.5 * 2 ** 52;
-/** To the nearest integer, halves to even; below 2⁵¹. */
-export const halfToEven = (value: number): number => value + WHOLE - WHOLE;
 
 const rounded = (type: WeightType, value: number): number => (type === 'ci8' ? halfToEven(value) : value);

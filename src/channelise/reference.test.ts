@@ -8,7 +8,7 @@ import { randomStream } from '../core/random.js';
 import { channeliseBlocks, channeliseCases } from './cases.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions } from './plan.js';
-import { roundHalfEven } from './reference.js';
+import { halfToEven } from '../core/round-up.js';
 import { noise } from './samples.testing.js';
 
 channeliseCases(() => Promise.resolve(openReference()));
@@ -148,7 +148,7 @@ describe('reference channeliser', () => {
 
   it('rounds halves to even', async () => {
     assert.deepEqual(
-      [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 2.4999, 2.5001, -3.7, 127.5].map((x) => roundHalfEven(x) + 0),
+      [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 2.4999, 2.5001, -3.7, 127.5].map((x) => halfToEven(x) + 0),
       [0, 2, 2, 0, -2, -2, 2, 3, -4, 128],
     );
     // Impulses at sample 0 of each spectrum: both channels are x·gain = 0.5, 1.5, 2.5 and −0.5, −1.5, −2.5.

@@ -12,6 +12,7 @@ import { nothingToClose } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { planFft } from '../core/fft.js';
 import { zeroGaps } from '../core/gaps.js';
+import { halfToEven } from '../core/round-up.js';
 import { packNibbles } from '../core/nibbles.js';
 import type { Channeliser } from './channeliser.js';
 import { TURN_NUMBERS, type RunDelays } from '../delay/index.js';
@@ -141,13 +142,13 @@ type Writer = (spectra: SpectraElements, at: number, re: number, im: number) => 
 
 const writers = {
   ci8: (spectra, at, re, im) => {
-    const [r, i] = [roundHalfEven(re), roundHalfEven(im)];
+    const [r, i] = [halfToEven(re), halfToEven(im)];
     spectra[2 * at] = within(r, 127);
     spectra[2 * at + 1] = within(i, 127);
     return Number(Math.abs(r) > 127) + Number(Math.abs(i) > 127);
   },
   ci4: (spectra, at, re, im) => {
-    const [r, i] = [roundHalfEven(re), roundHalfEven(im)];
+    const [r, i] = [halfToEven(re), halfToEven(im)];
     spectra[at] = packNibbles(within(r, 7), within(i, 7));
     return Number(Math.abs(r) > 7) + Number(Math.abs(i) > 7);
   },
@@ -180,10 +181,4 @@ export function checkFinite(voltages: VoltageBlock): void {
     `${place} of the block is ${voltages.voltages[bad]}`,
     'mark what is missing as a gap and write zeros there',
   );
-}
-
-/** To the nearest integer, halves to even. */
-export function roundHalfEven(value: number): number {
-  const nearest = Math.round(value); // halves are rounded up
-  return nearest - value === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
 }

@@ -9,7 +9,7 @@
 import { elementsPerVoltage } from '../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
 import { refuse, wholeNumber } from '../core/errors.js';
-import { wholeStations, type SpectraGap, type VoltageGap } from '../core/gaps.js';
+import { checkGap, wholeStations, type SpectraGap, type VoltageGap } from '../core/gaps.js';
 import { TURN_NUMBERS, type RunDelays } from '../delay/index.js';
 import type { ChannelisePlan } from './plan.js';
 
@@ -184,10 +184,5 @@ function checkVoltageBlock(plan: ChannelisePlan, voltages: VoltageBlock): void {
       `the block holds ${voltages.voltages.length} elements where its axes make ${elements}`,
     );
   }
-  for (const gap of voltages.gaps) {
-    wholeNumber('channelise', "a gap's endInput", gap.endInput, 0, voltages.inputs);
-    wholeNumber('channelise', "a gap's firstInput", gap.firstInput, 0, gap.endInput);
-    wholeNumber('channelise', "a gap's endSample", gap.endSample, 0, voltages.samples);
-    wholeNumber('channelise', "a gap's firstSample", gap.firstSample, 0, gap.endSample);
-  }
+  for (const gap of voltages.gaps) checkGap('channelise', gap, voltages.inputs, voltages.samples);
 }

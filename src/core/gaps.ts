@@ -4,6 +4,7 @@
  * stations instead of inputs widens gaps first (`wholeStations`).
  */
 import { elementsPerSpectra, type SpectraCAT, type SpectraType } from './axes.js';
+import { wholeNumber } from './errors.js';
 
 /** A range of inputs and samples that never arrived. Half-open; times are samples from the start of the block. */
 export interface VoltageGap {
@@ -16,6 +17,14 @@ export interface VoltageGap {
 export interface SpectraGap extends VoltageGap {
   readonly firstChannel: number;
   readonly endChannel: number;
+}
+
+/** Refuses a gap that is not within a block. */
+export function checkGap(where: string, gap: VoltageGap, inputs: number, samples: number): void {
+  wholeNumber(where, "a gap's endInput", gap.endInput, 0, inputs);
+  wholeNumber(where, "a gap's firstInput", gap.firstInput, 0, gap.endInput);
+  wholeNumber(where, "a gap's endSample", gap.endSample, 0, samples);
+  wholeNumber(where, "a gap's firstSample", gap.firstSample, 0, gap.endSample);
 }
 
 /** Samples inside the gaps, over all inputs. */

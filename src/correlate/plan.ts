@@ -2,6 +2,7 @@
 import { baselineCount, type SpectraType } from '../core/axes.js';
 import { checkBlock, type SpectraBlock } from '../core/blocks.js';
 import { refuse, wholeNumber } from '../core/errors.js';
+import { checkGap } from '../core/gaps.js';
 
 const MOST_STATIONS = 2 ** 14;
 const MOST_CHANNELS = 2 ** 20;
@@ -74,9 +75,6 @@ export function checkCorrelateBlock(plan: CorrelatePlan, block: SpectraBlock, sa
   for (const gap of block.gaps) {
     wholeNumber('correlate', "a gap's endChannel", gap.endChannel, 0, plan.channels);
     wholeNumber('correlate', "a gap's firstChannel", gap.firstChannel, 0, gap.endChannel);
-    wholeNumber('correlate', "a gap's endInput", gap.endInput, 0, plan.inputs);
-    wholeNumber('correlate', "a gap's firstInput", gap.firstInput, 0, gap.endInput);
-    wholeNumber('correlate', "a gap's endSample", gap.endSample, 0, samples);
-    wholeNumber('correlate', "a gap's firstSample", gap.firstSample, 0, gap.endSample);
+    checkGap('correlate', gap, plan.inputs, samples);
   }
 }

@@ -1,7 +1,8 @@
 /** From stored spectra to numbers, and the constraints on stored spectra. */
-import { elementsPerSpectra, type SpectraElements, type SpectraType } from '../core/axes.js';
+import type { SpectraElements, SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { highNibble, lowNibble } from '../core/nibbles.js';
+import { violationsIn, type SpectraViolation } from '../core/violations.js';
 import type { CorrelatePlan } from './plan.js';
 
 /** Unpacks `length` samples from complex index `from` into re and im, starting at `to`. */
@@ -32,33 +33,16 @@ export const unpackRow = {
   },
 } satisfies Record<SpectraType, UnpackRow>;
 
-interface Contract {
-  readonly broken: (element: number) => boolean;
-  readonly what: string;
-  readonly fix: string;
-}
 const contracts = {
-  ci8: { broken: (x) => x === -128, what: 'holds −128', fix: 'parts run from −127 to 127' },
-  ci4: {
-    broken: (x) => (x & 0xf0) === 0x80 || (x & 0x0f) === 0x08,
-    what: 'holds −8',
-    fix: 'parts run from −7 to 7',
-  },
-  // x − x is 0 for every finite number and NaN for the others
-  cf32: {
-    broken: (x) => x - x !== 0,
-    what: 'is not a finite number',
-    fix: 'flag the input or mark a gap and write zeros',
-  },
-} satisfies Record<SpectraType, Contract>;
+  ci8: { what: 'holds −128', fix: 'parts run from −127 to 127' },
+  ci4: { what: 'holds −8', fix: 'parts run from −7 to 7' },
+  cf32: { what: 'is not a finite number', fix: 'flag the input or mark a gap and write zeros' },
+} satisfies Record<SpectraType, Readonly<Record<'what' | 'fix', string>>>;
 
 /** The error for a value outside its type's range. */
-export function refuseValue(
-  type: SpectraType,
-  at: { readonly channel: number; readonly input: number; readonly sample: number },
-): never {
+export function refuseValue(type: SpectraType, { channel, input, sample }: SpectraViolation): never {
   const { what, fix } = contracts[type];
-  refuse('correlate', `channel ${at.channel}, input ${at.input}, sample ${at.sample} ${what}`, fix);
+  refuse('correlate', `channel ${channel}, input ${input}, sample ${sample} ${what}`, fix);
 }
 
 /**
@@ -66,16 +50,6 @@ export function refuseValue(
  * any values.
  */
 export function checkSpectra(plan: CorrelatePlan, spectra: SpectraElements, samples: number): void {
-  const { channels, inputs, type } = plan;
-  const { broken } = contracts[type];
-  const elements = elementsPerSpectra(type);
-  for (let row = 0; row < channels * inputs; row++) {
-    const input = row % inputs;
-    if (plan.flaggedInputs[input] === 1) continue;
-    for (let n = row * samples * elements; n < (row + 1) * samples * elements; n++) {
-      if (!broken(spectra[n])) continue;
-      const sample = Math.floor(n / elements) - row * samples;
-      refuseValue(type, { channel: Math.floor(row / inputs), input, sample });
-    }
-  }
+  for (const violation of violationsIn(spectra, plan, samples))
+    if (plan.flaggedInputs[violation.input] === 0) refuseValue(plan.type, violation);
 }

@@ -1,26 +1,14 @@
 /** Spectra in native memory, in the kernels' tiles (spectra.h). */
-import {
-  allocateSpectra,
-  elementsPerSpectra,
-  spectraCAT,
-  type SpectraCAT,
-  type SpectraType,
-} from '../../core/axes.js';
+import { allocateSpectra, spectraCAT, type SpectraType } from '../../core/axes.js';
 import { ownBlock, type SpectraBlock, type SpectraShape } from '../../core/blocks.js';
 import { wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
+import { violationsIn, type SpectraViolation } from '../../core/violations.js';
 import type { NativeContext, NativeMemory } from './context.js';
 
 /** In the order of the library's numbers (spectra.h). */
 const typeNumbers = { ci8: 0, ci4: 1, cf32: 2 } satisfies Record<SpectraType, number>;
 export const spectraTypeNumber = (type: SpectraType): number => typeNumbers[type];
-
-/** A sample outside the range of docs/conventions.md (−128, −8, not finite), the first of its row. */
-interface SpectraViolation {
-  readonly channel: number;
-  readonly input: number;
-  readonly sample: number;
-}
 
 export interface CpuSpectraBlock extends SpectraBlock {
   readonly home: 'cpu';
@@ -46,12 +34,6 @@ export interface CpuSpectraBlock extends SpectraBlock {
   /** For a kernel that zeroed more of the block. */
   addGaps(more: readonly SpectraGap[]): void;
 }
-
-const broken = {
-  ci8: (x) => x === -128,
-  ci4: (x) => (x & 0xf0) === 0x80 || (x & 0x0f) === 0x08,
-  cf32: (x) => !Number.isFinite(x),
-} satisfies Record<SpectraType, (element: number) => boolean>;
 
 /** Blocks of one context share their bound functions. */
 export function spectraAllocator(context: NativeContext): (shape: SpectraShape) => CpuSpectraBlock {
@@ -108,7 +90,7 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
         fill(newSamples, newGaps);
         const checked = spectraCAT(spectra, type, channels, inputs, newSamples);
         await write(...sizes, newSamples, checked, memory.address, anyBroken);
-        if (anyBroken[0] !== 0) violations = findViolations(checked, shape, newSamples);
+        if (anyBroken[0] !== 0) violations = [...violationsIn(checked, shape, newSamples)];
       },
       read: async () => {
         const canonical = allocateSpectra(type, channels, inputs, samples);
@@ -132,19 +114,6 @@ export function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape
 /** PowersLayout of spectra_powers.h: cells of 4 channels × 16 inputs × 16 spectra, two words each. */
 const powersSizeOf = ({ channels, inputs, capacity }: SpectraShape): number =>
   Math.ceil(inputs / 16) * Math.ceil(channels / 4) * (4 * Math.ceil(capacity / 64) + 1) * 512;
-
-function findViolations(spectra: SpectraCAT, shape: SpectraShape, samples: number): SpectraViolation[] {
-  const { type, channels, inputs } = shape;
-  const rowElements = samples * elementsPerSpectra(type);
-  const found: SpectraViolation[] = [];
-  for (let row = 0; row < channels * inputs; row++) {
-    const element = spectra.subarray(row * rowElements, (row + 1) * rowElements).findIndex(broken[type]);
-    if (element < 0) continue;
-    const sample = Math.floor(element / elementsPerSpectra(type));
-    found.push({ channel: Math.floor(row / inputs), input: row % inputs, sample });
-  }
-  return found;
-}
 
 /** The cpu backend's own block, or a refusal. */
 export const cpuSpectra = (where: string, block: SpectraBlock): CpuSpectraBlock =>

@@ -1,14 +1,13 @@
 /** The beamformer in C++ (beamform.cpp): 32-bit sums of 8-bit weights, or floats. */
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
-import { refuse } from '../../core/errors.js';
 import { steerOnHost, type Beamformer } from '../beamformer.js';
 import {
   checkBeamBlock,
   checkBins,
+  checkVoltages,
   checkWeights,
   detections,
-  voltagesLength,
   type BeamPlan,
 } from '../plan.js';
 
@@ -36,7 +35,6 @@ export function prepareCpuBeamformer(plan: BeamPlan, { native }: CpuBackend): Be
       int64_t capacity, int64_t samples, int64_t detection, int64_t perBin, int64_t offset, int64_t bins,
       double *powers)`,
   );
-  const kind = plan.sums === 'ci32' ? Int32Array : Float32Array;
   /** Queued calls, in order. */
   let weighed: Promise<void> = Promise.resolve();
   const setWeights = (given: Int8Array | Float32Array): void => {
@@ -52,8 +50,7 @@ export function prepareCpuBeamformer(plan: BeamPlan, { native }: CpuBackend): Be
     voltages: async (given, into) => {
       const block = cpuSpectra('beams', given);
       checkBeamBlock(plan, block);
-      if (!(into instanceof kind) || into.length !== voltagesLength(plan, block.samples))
-        refuse('beams', `room for ${into.length} numbers`, `give [c][b][p][t] complex as ${kind.name}`);
+      checkVoltages(plan, block.samples, into);
       await weighed;
       await voltages(engine.address, block.memory.address, block.shape.capacity, block.samples, into);
     },

@@ -10,15 +10,14 @@ import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.j
 import { describeTensor } from '../../backend/cuda/tensor-map.js';
 import { downloadInto, uploadInto } from '../../backend/cuda/transfer.js';
 import { preparing, type Closers } from '../../core/closing.js';
-import { refuse } from '../../core/errors.js';
 import type { Beamformer } from '../beamformer.js';
 import type { Incoherent } from '../incoherent.js';
 import { steeringPhases, weightScale } from '../weights.js';
 import {
   checkBeamBlock,
   checkBins,
+  checkVoltages,
   checkWeights,
-  voltagesLength,
   weightsLength,
   type BeamPlan,
   type Bins,
@@ -117,9 +116,7 @@ export const prepareCudaBeamformer = (plan: BeamPlan, backend: CudaBackend): Pro
       voltages: async (given, into) => {
         const block = cudaSpectra('beams', given);
         checkBeamBlock(plan, block);
-        const kind = plan.sums === 'ci32' ? Int32Array : Float32Array;
-        if (!(into instanceof kind) || into.length !== voltagesLength(plan, block.samples))
-          refuse('beams', `room for ${into.length} numbers`, `give [c][b][p][t] complex as ${kind.name}`);
+        checkVoltages(plan, block.samples, into);
         await weighed;
         if (block.samples === 0) return;
         const out = voltageRoom(into.byteLength);

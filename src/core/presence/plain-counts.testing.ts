@@ -1,9 +1,8 @@
 /** Counts sample by sample: the reference for the bit counts. Slow and simple. */
 import { baselineCount, baselineIndex, type CountsCB } from '../axes.js';
 import type { SpectraGap } from '../gaps.js';
-import type { PairShape } from './pair-counts.js';
 import { popcount, type Presence } from './presence.js';
-import { SampleCounts } from './sample-counts.js';
+import { SampleCounts, type PairShape } from './sample-counts.js';
 
 /**
  * Adds to counts[c][b] how many of a block's samples both stations of each baseline have. Channels are taken in runs

@@ -7,8 +7,7 @@
 import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from '../axes.js';
 import { refuse } from '../errors.js';
 import { coversStations, type SpectraGap } from '../gaps.js';
-import type { PairShape } from './pair-counts.js';
-import { SampleCounts, type CountRows } from './sample-counts.js';
+import { SampleCounts, type CountRows, type PairShape } from './sample-counts.js';
 import { mostOfProducts } from '../product-counts.js';
 
 export class SampleCounter {

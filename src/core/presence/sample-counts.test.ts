@@ -3,9 +3,8 @@ import { describe, it } from 'node:test';
 import { baselineCount, countsCB, type CountsCB } from '../axes.js';
 import { randomStream, type RandomStream } from '../random.js';
 import type { SpectraGap } from '../gaps.js';
-import type { PairShape } from './pair-counts.js';
 import { addPlainCounts, addSampleCounts } from './plain-counts.testing.js';
-import { SampleCounts } from './sample-counts.js';
+import { SampleCounts, type PairShape } from './sample-counts.js';
 
 const emptyCounts = ({ channels, stations }: PairShape, garbage = 0): CountsCB => {
   const baselines = baselineCount(stations);

@@ -5,8 +5,13 @@
  */
 import { baselineCount, type CountsCB } from '../axes.js';
 import type { SpectraGap } from '../gaps.js';
-import { addSharedBits, addToChannels, deadStations, type PairShape } from './pair-counts.js';
-import { emptyPresence, markSlots } from './presence.js';
+import { emptyPresence, markSlots, popcount } from './presence.js';
+
+export interface PairShape {
+  readonly channels: number;
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+}
 
 /** counts[c][b] in compact form: rows : [run][b], common to the channels of a run, and the run of each channel. */
 export interface CountRows {
@@ -54,7 +59,8 @@ export class SampleCounts {
     const baselines = baselineCount(this.shape.stations);
     this.runs.forEach(({ firstChannel, endChannel }, run) => {
       const row = rows.subarray(run * baselines, (run + 1) * baselines);
-      addToChannels(counts, row, firstChannel, endChannel);
+      for (let c = firstChannel; c < endChannel; c++)
+        for (let b = 0; b < baselines; b++) counts[c * baselines + b] += row[b];
     });
   }
 
@@ -150,4 +156,41 @@ function alikeRows(
     classOf[row] = found;
   }
   return { classOf, rows: rows.subarray(0, classes * rowWords) };
+}
+
+/**
+ * sums[i(i + 1)/2 + j] += the number of bits that rows i and j share; rows : [row][word]. Complete rows are recognised
+ * by their own number of bits, so that with little loss hardly any pair is compared.
+ */
+function addSharedBits(sums: Float64Array, rows: Uint32Array, rowWords: number, bits: number): void {
+  const count = rowWords === 0 ? 0 : rows.length / rowWords;
+  const own = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    for (let w = 0; w < rowWords; w++) own[i] += popcount(rows[i * rowWords + w]);
+  }
+  for (let i = 0, b = 0; i < count; i++) {
+    const x = i * rowWords;
+    for (let j = 0; j <= i; j++, b++) {
+      if (own[i] === bits) sums[b] += own[j];
+      else if (own[j] === bits || j === i) sums[b] += own[i];
+      else {
+        let shared = 0;
+        for (let w = 0, y = j * rowWords; w < rowWords; w++) shared += popcount(rows[x + w] & rows[y + w]);
+        sums[b] += shared;
+      }
+    }
+  }
+}
+
+/** Whether every input of a station is flagged. */
+function deadStations(
+  { stations, polarisations }: { readonly stations: number; readonly polarisations: 1 | 2 },
+  flaggedInputs?: Uint8Array,
+): boolean[] {
+  return Array.from(
+    { length: stations },
+    (_, s) =>
+      flaggedInputs?.subarray(s * polarisations, (s + 1) * polarisations).every((flag) => flag === 1) ===
+      true,
+  );
 }

@@ -1,7 +1,8 @@
 /** Powers of beams: a filterbank for each, one of the number of samples in each value, and a description. */
 import { basename } from 'node:path';
-import { detections, halfToEven } from '../../beamform/index.js';
+import { detections } from '../../beamform/index.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
+import { halfToEven } from '../../core/round-up.js';
 import { createFilterbank, type FilterbankHeader, type FilterbankWriter } from '../../formats/index.js';
 import type { BeamItem, BeamPowers } from '../../compose/index.js';
 import { altitudeDeg, azimuthDeg, skyFrame } from '../../sky/frame.js';

@@ -1,6 +1,6 @@
 /** Voltages of beams in VDIF: requantised by one scale per beam, from its first spectra; and a filterbank of counts. */
 import { basename } from 'node:path';
-import { halfToEven } from '../../beamform/index.js';
+import { halfToEven } from '../../core/round-up.js';
 import { refuse } from '../../core/errors.js';
 import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import {
