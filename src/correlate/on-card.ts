@@ -6,6 +6,5 @@ export {
   type HopperVariantName,
   type XEngineOptions,
 } from './cuda/plan.js';
-export { prepareCountSpreader } from './cuda/count-spreader.js';
-export { prepareLongSums } from './cuda/long-sums.js';
+export { prepareCountSpreader, prepareLongSums } from './cuda/integrations.js';
 export { prepareCudaCorrelator } from './cuda/prepare.js';

@@ -1,7 +1,7 @@
 /** Distinguishes two senders with one ID from one sender with late packets: a late packet leaves a gap at its place. */
 import type { SenderCounts } from './ring.js';
 
-/** Whether another clock uses a sender's ID while its own continues; counted since an earlier account if given. */
+/** Fewer packets of another clock, or a smaller part of a sender's packets, are damage. */
 const LEAST = 10;
 const LEAST_SHARE = 0.01;
 

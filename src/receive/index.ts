@@ -17,8 +17,13 @@ export type {
   ReceiveSettings,
   Reception,
 } from './receive.js';
-export { captureDatagrams, type CaptureOrigin, type LeftOutFrames } from './from-capture.js';
-export { leftOutFix, leftOutWords } from './left-out-frames.js';
+export {
+  captureDatagrams,
+  leftOutFix,
+  leftOutWords,
+  type CaptureOrigin,
+  type LeftOutFrames,
+} from './from-capture.js';
 export { silentSource } from './silent-source.js';
 export { openSurveySocket, type SurveySocket } from './survey-socket.js';
 export { planListening, type ListenSettings } from './listen.js';

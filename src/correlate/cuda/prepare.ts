@@ -3,6 +3,7 @@
  * which represent integers exactly to 2⁵³. Both stay on the card until the integration is finished.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { Kernel } from '../../backend/cuda/kernels.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { downloadInto, uploadArray } from '../../backend/cuda/transfer.js';
@@ -47,96 +48,79 @@ interface Engine {
 }
 
 export const prepareCudaCorrelator = (plan: CorrelatePlan, backend: CudaBackend): Promise<CudaCorrelator> =>
-  preparing((closers) => makeCorrelator(plan, backend, closers));
+  preparing(async (closers) => {
+    const { session, shop } = backend;
+    const { channels, polarisations, baselines } = plan;
+    const stream = session.streams.compute;
+    const products = channels * baselines * polarisations ** 2;
+    const totals = closers.keep(
+      session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16),
+    );
+    const kernels = await shop.prepare(planTotals(plan));
+    const { type } = plan;
+    const engine = await (type === 'cf32'
+      ? prepareFloat(plan, backend, totals)
+      : prepareInteger(plan, backend, closers, totals, kernels.addToTotals, mostInt32Samples[type]));
 
-async function makeCorrelator(
-  plan: CorrelatePlan,
-  backend: CudaBackend,
-  closers: Closers,
-): Promise<CudaCorrelator> {
-  const { session, shop } = backend;
-  const { channels, polarisations, baselines } = plan;
-  const stream = session.streams.compute;
-  const products = channels * baselines * polarisations ** 2;
-  const totals = closers.keep(
-    session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16),
-  );
-  const kernels = await shop.prepare(planTotals(plan));
-  const { type } = plan;
-  const engine = await (type === 'cf32'
-    ? prepareFloat(plan, backend, totals)
-    : prepareInteger(plan, backend, closers, {
-        totals,
-        addToTotals: kernels.addToTotals,
-        mostSamples: mostInt32Samples[type],
-      }));
+    const anyFlagged = plan.flaggedInputs.includes(1);
+    const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
+    const counter = new SampleCounter(plan, plan.flaggedInputs);
 
-  const anyFlagged = plan.flaggedInputs.includes(1);
-  const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
-  const counter = new SampleCounter(plan, plan.flaggedInputs);
-
-  /** Leaves the integration in the totals. */
-  function settle(): void {
-    engine.settle();
-    if (counter.samples === 0)
-      session.call('cuMemsetD8Async', totals.pointer, 0, products * 16, stream.handle);
-    if (anyFlagged) {
-      kernels.zeroFlagged.set([totals.pointer, flags.pointer, channels]);
-      kernels.zeroFlagged.launch(
-        { grid: [Math.min(4096, Math.ceil(baselines / 128)), 1], threads: 128 },
-        stream,
-      );
-    }
-    engine.restart();
-  }
-
-  return {
-    plan,
-    totals,
-    accumulate: async (given) => {
-      const block = cudaSpectra('correlate', given);
-      checkCorrelateBlock(plan, block, counter.samples);
-      // Rare, so the search for the bad value, and whether its input is flagged anyway, may be slow.
-      if (block.faulty) checkSpectra(plan, await block.read(), block.samples);
-      if (block.samples > 0) {
-        block.reading(stream);
-        engine.add(block);
-        block.doneReading(stream);
+    /** Leaves the integration in the totals. */
+    function settle(): void {
+      engine.settle();
+      if (counter.samples === 0)
+        session.call('cuMemsetD8Async', totals.pointer, 0, products * 16, stream.handle);
+      if (anyFlagged) {
+        kernels.zeroFlagged.set([totals.pointer, flags.pointer, channels]);
+        kernels.zeroFlagged.launch(
+          { grid: [Math.min(4096, Math.ceil(baselines / 128)), 1], threads: 128 },
+          stream,
+        );
       }
-      counter.add(block.samples, block.gaps);
-    },
-    counted: counter,
-    finishOnDevice: () => {
-      settle();
-      counter.restart();
-    },
-    finish: async (): Promise<CorrelationResult> => {
-      settle();
-      const { samples } = counter;
-      const counts = counter.finishProducts();
-      const values = new Float64Array(products * 2);
-      await downloadInto(session, totals, values);
-      const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
-      return { visibilities, ...counts, samples };
-    },
-    close: () => closers.close(),
-  };
-}
+      engine.restart();
+    }
 
-type Kernel = Awaited<ReturnType<CudaBackend['shop']['prepare']>>[string];
-
-interface Totalling {
-  readonly totals: DeviceMemory;
-  readonly addToTotals: Kernel;
-  /** Samples that fit in int32 sums. */
-  readonly mostSamples: number;
-}
+    return {
+      plan,
+      totals,
+      accumulate: async (given) => {
+        const block = cudaSpectra('correlate', given);
+        checkCorrelateBlock(plan, block, counter.samples);
+        // Rare, so the search for the bad value, and whether its input is flagged anyway, may be slow.
+        if (block.faulty) checkSpectra(plan, await block.read(), block.samples);
+        if (block.samples > 0) {
+          block.reading(stream);
+          engine.add(block);
+          block.doneReading(stream);
+        }
+        counter.add(block.samples, block.gaps);
+      },
+      counted: counter,
+      finishOnDevice: () => {
+        settle();
+        counter.restart();
+      },
+      finish: async (): Promise<CorrelationResult> => {
+        settle();
+        const { samples } = counter;
+        const counts = counter.finishProducts();
+        const values = new Float64Array(products * 2);
+        await downloadInto(session, totals, values);
+        const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
+        return { visibilities, ...counts, samples };
+      },
+      close: () => closers.close(),
+    };
+  });
 
 async function prepareInteger(
   plan: CorrelatePlan,
   backend: CudaBackend,
   closers: Closers,
-  { totals, addToTotals, mostSamples }: Totalling,
+  totals: DeviceMemory,
+  addToTotals: Kernel,
+  mostSamples: number,
 ): Promise<Engine> {
   const { session } = backend;
   const stream = session.streams.compute;

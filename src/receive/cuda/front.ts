@@ -8,7 +8,7 @@ import type { CudaEvent, DeviceMemory, PinnedMemory } from '../../backend/cuda/s
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { SpectraShape } from '../../core/blocks.js';
-import { preparing, type Closable, type Closers } from '../../core/closing.js';
+import { preparing, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { presenceRowWords } from '../../core/presence/presence.js';
@@ -66,93 +66,92 @@ export const prepareCellFront = (
       queue();
     },
   },
-): Promise<CellFront> => preparing((closers) => makeFront(plan, backend, marks, closers));
+): Promise<CellFront> =>
+  preparing(async (closers) => {
+    const { session, shop } = backend;
+    const { upload, prepare } = session.streams;
+    const { stream, slotsPerBlock } = plan;
+    const cellBytes = blockBytesOf(plan);
+    const rowWords = presenceRowWords(slotsPerBlock);
+    const presenceBytes = 4 * stream.senders.length * stream.fragments * rowWords;
+    const shape = shapeOf(plan);
+    const { turnCells } = await shop.prepare(planTurn(plan));
+    const boxes = closers.keep(await uploadArray(session, 'place of each fragment', fragmentCorners(stream)));
+    const slots = Array.from({ length: CELL_BLOCKS }, (): CellSlot => ({
+      cells: closers.keep(session.allocate('a block of packets', cellBytes)),
+      presence: closers.keep(session.allocate('presence', presenceBytes)),
+      presenceOnHost: closers.keep(session.allocatePinned('presence', presenceBytes)),
+      uploaded: closers.keep(session.createEvent()),
+      turned: closers.keep(session.createEvent()),
+    }));
+    const spectra = Array.from({ length: SPECTRA_BLOCKS }, () =>
+      closers.keep(backend.allocateSpectra(shape)),
+    );
+    const sent = { blocks: 0, copied: 0, bytes: 0 };
+    let turns = 0;
+    const latest = (): CellSlot => slots[(sent.blocks + CELL_BLOCKS - 1) % CELL_BLOCKS];
 
-async function makeFront(
-  plan: RingPlan,
-  backend: CudaBackend,
-  marks: FrontMarks,
-  closers: Closers,
-): Promise<CellFront> {
-  const { session, shop } = backend;
-  const { upload, prepare } = session.streams;
-  const { stream, slotsPerBlock } = plan;
-  const cellBytes = blockBytesOf(plan);
-  const rowWords = presenceRowWords(slotsPerBlock);
-  const presenceBytes = 4 * stream.senders.length * stream.fragments * rowWords;
-  const shape = shapeOf(plan);
-  const { turnCells } = await shop.prepare(planTurn(plan));
-  const boxes = closers.keep(await uploadArray(session, 'place of each fragment', fragmentCorners(stream)));
-  const slots = Array.from({ length: CELL_BLOCKS }, (): CellSlot => ({
-    cells: closers.keep(session.allocate('a block of packets', cellBytes)),
-    presence: closers.keep(session.allocate('presence', presenceBytes)),
-    presenceOnHost: closers.keep(session.allocatePinned('presence', presenceBytes)),
-    uploaded: closers.keep(session.createEvent()),
-    turned: closers.keep(session.createEvent()),
-  }));
-  const spectra = Array.from({ length: SPECTRA_BLOCKS }, () => closers.keep(backend.allocateSpectra(shape)));
-  const sent = { blocks: 0, copied: 0, bytes: 0 };
-  let turns = 0;
-  const latest = (): CellSlot => slots[(sent.blocks + CELL_BLOCKS - 1) % CELL_BLOCKS];
-
-  /** Where the GPU can copy from: the block's own pages, or a copy of them. */
-  async function source(slot: CellSlot, { cells, address }: CellBlock): Promise<bigint> {
-    if (address !== undefined && session.isLocked(address)) return address;
-    await slot.uploaded.passed();
-    slot.staging ??= closers.keep(session.allocatePinned('a block of packets', cellBytes));
-    new Uint8Array(slot.staging.buffer).set(cells);
-    sent.copied++;
-    return slot.staging.pointer;
-  }
-
-  return {
-    shape,
-    sent,
-    send: async (block) => {
-      if (block.cells.length !== cellBytes || block.presence.bits.byteLength !== presenceBytes) {
-        refuse('packets on a card', `a block of ${block.cells.length} bytes where ${cellBytes} were planned`);
-      }
-      const slot = slots[sent.blocks % CELL_BLOCKS];
-      const from = await source(slot, block);
+    /** Where the GPU can copy from: the block's own pages, or a copy of them. */
+    async function source(slot: CellSlot, { cells, address }: CellBlock): Promise<bigint> {
+      if (address !== undefined && session.isLocked(address)) return address;
       await slot.uploaded.passed();
-      new Uint32Array(slot.presenceOnHost.buffer, 0, presenceBytes / 4).set(block.presence.bits);
-      slot.turned.holdBack(upload);
-      marks.around('upload', () => {
-        session.call('cuMemcpyHtoDAsync', slot.cells.pointer, from, cellBytes, upload.handle);
-        session.call(
-          ...(['cuMemcpyHtoDAsync', slot.presence.pointer, slot.presenceOnHost.pointer] as const),
-          ...([presenceBytes, upload.handle] as const),
-        );
-      });
-      slot.uploaded.record(upload);
-      sent.blocks++;
-      sent.bytes += cellBytes + presenceBytes;
-    },
-    turn: (firstSample, samples, gaps) => {
-      const slot = latest();
-      const block = spectra[turns++ % SPECTRA_BLOCKS];
-      slot.uploaded.holdBack(prepare);
-      block.writing(prepare);
-      const { items, ...launch } = turnLaunch(stream, samples);
-      marks.around('turn', () => {
-        turnCells.set([
-          slot.cells.pointer,
-          slot.presence.pointer,
-          rowWords,
-          boxes.pointer,
-          block.pointer,
-          block.pitchBytes,
-          firstSample,
-          samples,
-          items,
-        ]);
-        turnCells.launch(launch, prepare);
-      });
-      block.doneWriting(prepare, samples, gaps);
-      slot.turned.record(prepare);
-      return block;
-    },
-    arrived: () => latest().uploaded.passed(),
-    close: () => closers.close(),
-  };
-}
+      slot.staging ??= closers.keep(session.allocatePinned('a block of packets', cellBytes));
+      new Uint8Array(slot.staging.buffer).set(cells);
+      sent.copied++;
+      return slot.staging.pointer;
+    }
+
+    return {
+      shape,
+      sent,
+      send: async (block) => {
+        if (block.cells.length !== cellBytes || block.presence.bits.byteLength !== presenceBytes) {
+          refuse(
+            'packets on a card',
+            `a block of ${block.cells.length} bytes where ${cellBytes} were planned`,
+          );
+        }
+        const slot = slots[sent.blocks % CELL_BLOCKS];
+        const from = await source(slot, block);
+        await slot.uploaded.passed();
+        new Uint32Array(slot.presenceOnHost.buffer, 0, presenceBytes / 4).set(block.presence.bits);
+        slot.turned.holdBack(upload);
+        marks.around('upload', () => {
+          session.call('cuMemcpyHtoDAsync', slot.cells.pointer, from, cellBytes, upload.handle);
+          session.call(
+            ...(['cuMemcpyHtoDAsync', slot.presence.pointer, slot.presenceOnHost.pointer] as const),
+            ...([presenceBytes, upload.handle] as const),
+          );
+        });
+        slot.uploaded.record(upload);
+        sent.blocks++;
+        sent.bytes += cellBytes + presenceBytes;
+      },
+      turn: (firstSample, samples, gaps) => {
+        const slot = latest();
+        const block = spectra[turns++ % SPECTRA_BLOCKS];
+        slot.uploaded.holdBack(prepare);
+        block.writing(prepare);
+        const { items, ...launch } = turnLaunch(stream, samples);
+        marks.around('turn', () => {
+          turnCells.set([
+            slot.cells.pointer,
+            slot.presence.pointer,
+            rowWords,
+            boxes.pointer,
+            block.pointer,
+            block.pitchBytes,
+            firstSample,
+            samples,
+            items,
+          ]);
+          turnCells.launch(launch, prepare);
+        });
+        block.doneWriting(prepare, samples, gaps);
+        slot.turned.record(prepare);
+        return block;
+      },
+      arrived: () => latest().uploaded.passed(),
+      close: () => closers.close(),
+    };
+  });
