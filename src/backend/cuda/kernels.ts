@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { refuse } from '../../core/errors.js';
-import type { ArgumentKind, StructureLayout } from './arguments.js';
+import { fieldsOf, type ArgumentKind, type StructureLayout } from './arguments.js';
 import type { CompileRequest, CompileTarget, Compiler } from './nvrtc.js';
 import type { CudaSession, FunctionHandle, Stream } from './session.js';
 import {
@@ -147,7 +147,8 @@ function makeKernel(
   });
   const config = session.allocateNative(LAUNCH_CONFIG_BYTES);
   const attributes = session.allocateNative(2 * LAUNCH_ATTRIBUTE_BYTES);
-  config.bytes.setBigUint64(launchConfigLayout.attrs, attributes.address, true);
+  const put = fieldsOf(config.bytes, { ...launchConfigLayout, bytes: LAUNCH_CONFIG_BYTES });
+  put({ attrs: attributes.address });
   let sharedAllowed = PLAIN_SHARED_BYTES;
 
   /** Writes the launch's structure. */
@@ -166,18 +167,6 @@ function makeKernel(
       session.call('cuFuncSetAttribute', handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, sharedBytes);
       sharedAllowed = sharedBytes;
     }
-    const at = launchConfigLayout;
-    const put = (offset: number, value: number): void => {
-      config.bytes.setUint32(offset, value, true);
-    };
-    put(at.gridDimX, grid[0]);
-    put(at.gridDimY, grid[1]);
-    put(at.gridDimZ, 1);
-    put(at.blockDimX, threads);
-    put(at.blockDimY, 1);
-    put(at.blockDimZ, 1);
-    put(at.sharedMemBytes, sharedBytes);
-    config.bytes.setBigUint64(at.hStream, stream.handle, true);
     let count = 0;
     const add = (id: number, ...values: number[]): void => {
       const from = LAUNCH_ATTRIBUTE_BYTES * count++;
@@ -188,7 +177,15 @@ function makeKernel(
     };
     if (cluster > 1) add(CLUSTER_DIMENSION, cluster, 1, 1);
     if (residency === 'together') add(COOPERATIVE, 1);
-    put(at.numAttrs, count);
+    put({
+      gridDimX: grid[0],
+      gridDimY: grid[1],
+      gridDimZ: 1,
+      blockDimX: threads,
+      blockDimY: 1,
+      blockDimZ: 1,
+    });
+    put({ sharedMemBytes: sharedBytes, hStream: stream.handle, numAttrs: count });
   };
 
   return {

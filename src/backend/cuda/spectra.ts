@@ -21,6 +21,7 @@ import type { CardMeter } from './meter.js';
 import { powersBytesOf, type PowerCells } from './power-cells.js';
 import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
 import { kernelSource } from './sources.js';
+import type { RowCopy } from './structs.js';
 
 /** Facts about what was written. */
 interface Written {
@@ -144,6 +145,15 @@ function allocateCudaSpectra(
   let powers: PowerCells | undefined;
 
   const rowBytes = (count: number): number => count * spectraSizeBytes(type);
+  /** All samples in the canonical order, there and in the block or its packed copy. */
+  const rowsAt = (host: bigint): RowCopy => ({
+    host,
+    hostPitchBytes: rowBytes(samples),
+    widthBytes: rowBytes(samples),
+    rows,
+    device: packed?.pointer ?? memory.pointer,
+    devicePitchBytes: packed ? packedPitch : pitchBytes,
+  });
   const stage = (): PinnedMemory =>
     (staging ??= closers.keep(session.allocatePinned(titleOf(shape), rows * rowBytes(capacity))));
 
@@ -158,30 +168,16 @@ function allocateCudaSpectra(
         const tail = memory.pointer + BigInt(dataBytes);
         session.call('cuMemsetD2D8Async', tail, pitchBytes, 0, tailBytes, rows, handle);
       }
-      const check = {
-        ci8: () => {
-          kernels.checkCi8.set([memory.pointer, pitchBytes, samples, rows, faultWord.pointer]);
-          kernels.checkCi8.launch(rowGrid(Math.ceil(samples / 8), rows), session.streams.prepare);
-        },
-        ci4: () => {
-          const from = packed?.pointer ?? 0n;
-          kernels.unpackCi4.set([
-            from,
-            packedPitch,
-            memory.pointer,
-            pitchBytes,
-            samples,
-            rows,
-            faultWord.pointer,
-          ]);
-          kernels.unpackCi4.launch(rowGrid(roundUp(samples, 64) / 8, rows), session.streams.prepare);
-        },
-        cf32: () => {
-          kernels.checkCf32.set([memory.pointer, pitchBytes, samples, rows, faultWord.pointer]);
-          kernels.checkCf32.launch(rowGrid(samples, rows), session.streams.prepare);
-        },
-      } satisfies Record<SpectraType, () => void>;
-      check[type]();
+      const { pointer } = memory;
+      const [kernel, from, items] = (
+        {
+          ci8: [kernels.checkCi8, [], Math.ceil(samples / 8)],
+          ci4: [kernels.unpackCi4, [packed?.pointer ?? 0n, packedPitch], roundUp(samples, 64) / 8],
+          cf32: [kernels.checkCf32, [], samples],
+        } satisfies Record<SpectraType, [Kernel, (number | bigint)[], number]>
+      )[type];
+      kernel.set([...from, pointer, pitchBytes, samples, rows, faultWord.pointer]);
+      kernel.launch(rowGrid(items, rows), session.streams.prepare);
     }
     session.call('cuMemcpyDtoHAsync', faultOnHost.pointer, faultWord.pointer, 4, handle);
   }
@@ -210,19 +206,11 @@ function allocateCudaSpectra(
     read.holdBack(upload);
     // A packed copy is still read by the unpacking of the block's former contents.
     filled.holdBack(upload);
-    const widthBytes = rowBytes(count);
-    const copy = {
-      host,
-      hostPitchBytes: widthBytes,
-      widthBytes,
-      rows,
-      device: packed?.pointer ?? memory.pointer,
-      devicePitchBytes: packed ? packedPitch : pitchBytes,
-    };
+    const copy = rowsAt(host);
     meter.around('upload', upload, () => {
       session.copyRows(copy, 'up', upload);
     });
-    meter.sent({ bytes: rows * widthBytes, isCopied });
+    meter.sent({ bytes: rows * copy.widthBytes, isCopied });
     uploaded.record(upload);
     uploaded.holdBack(preparing);
     prepare();
@@ -240,18 +228,7 @@ function allocateCudaSpectra(
       kernels.packCi4.set([memory.pointer, pitchBytes, packed.pointer, packedPitch, samples, rows]);
       kernels.packCi4.launch(rowGrid(samples, rows), compute);
     }
-    session.copyRows(
-      {
-        host: pinned.pointer,
-        hostPitchBytes: rowBytes(samples),
-        device: packed?.pointer ?? memory.pointer,
-        devicePitchBytes: packed ? packedPitch : pitchBytes,
-        widthBytes: rowBytes(samples),
-        rows,
-      },
-      'down',
-      compute,
-    );
+    session.copyRows(rowsAt(pinned.pointer), 'down', compute);
     read.record(compute);
     await read.passed();
     const bytes = new Uint8Array(pinned.buffer, 0, rows * rowBytes(samples));

@@ -4,6 +4,7 @@
  */
 import koffi from 'koffi';
 import { closes, type Closable } from '../../core/closing.js';
+import { fieldsOf } from './arguments.js';
 
 /** Host memory outside the JavaScript heap, at a fixed address. */
 export interface NativeMemory extends Closable {
@@ -79,17 +80,15 @@ export interface RowCopy {
 }
 
 export function writeRowCopy(to: DataView, copy: RowCopy, direction: 'up' | 'down'): void {
-  const at = memcpy2DLayout;
-  const put = (offset: number, value: number | bigint): void => {
-    to.setBigUint64(offset, BigInt(value), true);
-  };
-  const up = direction === 'up';
-  to.setInt32(at.srcMemoryType, up ? HOST : DEVICE, true);
-  to.setInt32(at.dstMemoryType, up ? DEVICE : HOST, true);
-  put(up ? at.srcHost : at.dstHost, copy.host);
-  put(up ? at.srcPitch : at.dstPitch, copy.hostPitchBytes);
-  put(up ? at.dstDevice : at.srcDevice, copy.device);
-  put(up ? at.dstPitch : at.srcPitch, copy.devicePitchBytes);
-  put(at.WidthInBytes, copy.widthBytes);
-  put(at.Height, copy.rows);
+  const { host, hostPitchBytes, device, devicePitchBytes, widthBytes, rows } = copy;
+  fieldsOf(to, { ...memcpy2DLayout, bytes: MEMCPY_2D_BYTES })({
+    ...(direction === 'up'
+      ? { srcMemoryType: HOST, srcHost: host, srcPitch: hostPitchBytes }
+      : { srcMemoryType: DEVICE, srcDevice: device, srcPitch: devicePitchBytes }),
+    ...(direction === 'up'
+      ? { dstMemoryType: DEVICE, dstDevice: device, dstPitch: devicePitchBytes }
+      : { dstMemoryType: HOST, dstHost: host, dstPitch: hostPitchBytes }),
+    WidthInBytes: widthBytes,
+    Height: rows,
+  });
 }
