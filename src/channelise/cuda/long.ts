@@ -8,7 +8,7 @@ import { kernelSource } from '../../backend/cuda/sources.js';
 import { mapArgument } from '../../backend/cuda/tensor-map.js';
 import { shapeDefines, type OnePassPlan } from './plan.js';
 import type { Card } from './shapes.js';
-import { factorTable, largestOutput } from './tables.js';
+import { factorTable, largestOutput, turnsOf } from './tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
 /** struct LongWork of channelise-long.cu. */
@@ -79,7 +79,6 @@ export function planLong(plan: ChannelisePlan, card: Card): OnePassPlan | undefi
       ),
       defines: {
         ...shapeDefines(plan, true),
-        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
         OPENS_AT: COPY_BYTES,
         KEPT: kept,
@@ -118,14 +117,14 @@ export function longTables(plan: ChannelisePlan): LongTables {
   const lastTurns = new Float32Array(COLUMNS * 16);
   for (let k1 = 0; k1 < POINTS; k1++) {
     for (let k2 = 0; k2 < POINTS; k2++) {
-      turnsOf((k1 + POINTS * k2) / CHANNELS).forEach((value, n) => {
+      turnsOf(POINTS, (k1 + POINTS * k2) / CHANNELS).forEach((value, n) => {
         lastTurns[(Math.floor(n / 4) * COLUMNS + k1 * POINTS + k2) * 4 + (n % 4)] = value;
       });
     }
   }
   return {
     taps: tapEights(plan),
-    turns: Float32Array.from(Array.from({ length: POINTS }, (_, k1) => turnsOf(k1 / COLUMNS)).flat()),
+    turns: Float32Array.from(Array.from({ length: POINTS }, (_, k1) => turnsOf(POINTS, k1 / COLUMNS)).flat()),
     lastTurns,
     factors:
       factors.length === 1
@@ -153,18 +152,4 @@ function tapEights({ taps, kernel }: ChannelisePlan): Uint32Array {
     }
   }
   return table;
-}
-
-/**
- * The eight twiddles of 16 points whose n-th is first multiplied by the phase n·omega: ω W₁₆ᵏ, ω² W₈ᵏ, ω⁴, ω⁸; (re,
- * im).
- */
-function turnsOf(omega: number): number[] {
-  const turns = [
-    ...[0, 1, 2, 3].map((k) => omega + k / 16),
-    ...[0, 1].map((k) => 2 * omega + k / 8),
-    4 * omega,
-    8 * omega,
-  ];
-  return turns.flatMap((turn) => [Math.cos(-2 * Math.PI * turn), Math.sin(-2 * Math.PI * turn)]);
 }

@@ -121,6 +121,7 @@ export function shapeDefines(plan: ChannelisePlan, folded: boolean): Record<stri
     OUTPUT_FLOAT: Number.isFinite(rail) ? 0 : 1,
     RAIL: Number.isFinite(rail) ? rail : 0,
     DELAYED: plan.mostDelaySamples === undefined ? 0 : 1,
+    ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
   };
 }
 
@@ -144,7 +145,6 @@ function fusedPass(
       ...source('channelise-fused.cu', 'filter.cuh', 'finish.cuh', 'rows.cuh', 'transform.cuh'),
       defines: {
         ...shapeDefines(plan, folded),
-        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         OPENS_AT: opensAt,
         PASS: which,
         N: points,
@@ -181,7 +181,6 @@ function plainPass(
       ...source('channelise-plain.cu', 'finish.cuh'),
       defines: {
         ...shapeDefines(plan, false),
-        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         OPENS_AT: opensAt,
         N: points,
         OTHER: other,

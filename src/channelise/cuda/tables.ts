@@ -68,6 +68,17 @@ export function levelTwiddles(radices: readonly number[]): Float32Array {
   return Float32Array.from(table.length > 0 ? table : [1, 0]);
 }
 
+/**
+ * The twiddles of a transform in registers whose n-th point is first multiplied by the phase n·omega, (re, im): of 16
+ * points ω W₁₆ᵏ for four k, ω² W₈ᵏ for two, ω⁴, ω⁸ (butterflies.cuh).
+ */
+export function turnsOf(points: number, omega: number): number[] {
+  const turns: number[] = [];
+  for (let power = 1; power < points; power *= 2)
+    for (let k = 0; k === 0 || 4 * k * power < points; k++) turns.push(power * omega + (k * power) / points);
+  return turns.flatMap((turn) => [Math.cos(-2 * Math.PI * turn), Math.sin(-2 * Math.PI * turn)]);
+}
+
 /** The digits of a position, slowest first, are those of its bin, fastest first. */
 export function binOfDigits(position: number, radices: readonly number[]): number {
   let rest = position;

@@ -1,6 +1,6 @@
 /** The tables of the channeliser on tensor cores (tensor.cuh): taps as operands, twiddles, factors. */
 import { randomStream } from '../../core/random.js';
-import { factorTable } from './tables.js';
+import { factorTable, turnsOf } from './tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
 /**
@@ -147,7 +147,8 @@ export function tensorTables(plan: ChannelisePlan, sign: 1 | -1): TensorTables {
     taps: tables(0),
     moreTaps: tables(1),
     entries: Uint8Array.from(windows.flatMap(({ entries }) => [...entries])),
-    twiddles: turnedTwiddles(),
+    // For each k1 those of 32 points, ω = e^(−2πi k1/1024).
+    twiddles: Float32Array.from(Array.from({ length: 32 }, (_, k1) => turnsOf(32, k1 / 1024)).flat()),
     factors: factorTable(plan).map((factor) => sign * factor),
   };
 }
@@ -181,23 +182,4 @@ function fragmentTable(
     }
   }
   return new Uint32Array(bytes.buffer);
-}
-
-const put = (table: Float32Array, at: number, turns: number): void => {
-  table[2 * at] = Math.cos(-2 * Math.PI * turns);
-  table[2 * at + 1] = Math.sin(-2 * Math.PI * turns);
-};
-
-/** For each k1 the sixteen twiddles of butterflies.cuh, ω = e^(−2πi k1/1024). */
-function turnedTwiddles(): Float32Array {
-  const table = new Float32Array(2 * 32 * 16);
-  for (let k1 = 0; k1 < 32; k1++) {
-    const omega = k1 / 1024;
-    for (let k = 0; k < 8; k++) put(table, 16 * k1 + k, omega + k / 32);
-    for (let k = 0; k < 4; k++) put(table, 16 * k1 + 8 + k, 2 * omega + k / 16);
-    for (let k = 0; k < 2; k++) put(table, 16 * k1 + 12 + k, 4 * omega + k / 8);
-    put(table, 16 * k1 + 14, 8 * omega);
-    put(table, 16 * k1 + 15, 16 * omega);
-  }
-  return table;
 }

@@ -68,7 +68,6 @@ export function planTensor(plan: ChannelisePlan, card: Card): TensorPlan | undef
     ...shapeDefines(plan, true),
     TAPS: taps,
     OPENS_AT: ROTATIONS * 2,
-    ONE_FACTOR: oneFactor ? 1 : 0,
     CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
     WARPS,
     WINDOWS: windows,
