@@ -2,7 +2,7 @@
 // named in its first line, into dist/native/. Objects are cached by the hash of all their inputs, so a second build
 // costs nothing. A first line `// rounding: every step` prevents fused multiply-adds. The same sources, flags and
 // compiler make the same bytes in any folder. The library contains the hash of its inputs (`corella_build`), so that an
-// older one with a newer build.json is refused (src/backend/prototype.ts). Without a compiler the install still
+// older one with a newer build.json is refused (src/backend/cpu/library.ts). Without a compiler the install still
 // succeeds: dist/native/build.json gives the reason, and `corella devices` repeats it.
 //
 //   node scripts/build-native.js             the library, with all instruction-set levels of this architecture
@@ -295,7 +295,7 @@ function refuseWarnings(units) {
   process.exit(1);
 }
 
-/** Code that binds a function compares its prototype with these (src/backend/prototype.ts). */
+/** Code that binds a function compares its prototype with these (src/backend/cpu/library.ts). */
 function exportedFunctions() {
   const prototypes = sourcesWith(/\.cpp$/).flatMap((source) => exportedBy(readFileSync(source, 'utf8')));
   /** @type {Record<string, string>} */

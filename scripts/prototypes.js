@@ -2,7 +2,7 @@
 
 /**
  * Normalises a prototype for comparison: removes koffi's notes on direction and our notes on lengths.
- * src/backend/prototype.ts does the same.
+ * src/backend/cpu/library.ts does the same.
  * @param {string} text
  */
 export const normal = (text) =>
