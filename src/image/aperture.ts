@@ -58,6 +58,12 @@ export const placesOf = (
     n: dot(position, axes.n),
   }));
 
+/** The wider of the array's two extents along an image. */
+export function acrossOf(stationsM: readonly Vector3[], axes: TangentAxes): number {
+  const places = placesOf(stationsM, axes);
+  return Math.max(spread(places.map(({ l }) => l)), spread(places.map(({ m }) => m)));
+}
+
 /** How wide the array is, and how many grid cells it needs. */
 function apertureOf(options: Aperture): {
   readonly acrossM: number;
@@ -65,8 +71,7 @@ function apertureOf(options: Aperture): {
   readonly highestHz: number;
   readonly needed: number;
 } {
-  const places = placesOf(options.stationsM, options.axes);
-  const acrossM = Math.max(spread(places.map(({ l }) => l)), spread(places.map(({ m }) => m)));
+  const acrossM = acrossOf(options.stationsM, options.axes);
   if (!Number.isFinite(acrossM)) refuse(WHERE, 'a station has no finite position', 'check the telescope');
   const highestHz = options.frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
   const acrossWavelengths = (acrossM * highestHz) / SPEED_OF_LIGHT_M_PER_S;

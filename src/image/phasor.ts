@@ -20,3 +20,10 @@ export function setPhasor(phasors: Float64Array, at: number, turns: number): voi
   phasors[2 * at] = table[from] * cos - table[from + 1] * sin;
   phasors[2 * at + 1] = table[from + 1] * cos + table[from] * sin;
 }
+
+/** [k] complex: e^(−2πi k/count). */
+export const rootsOfUnity = (count: number): Float64Array =>
+  Float64Array.from({ length: 2 * count }, (_, n) => {
+    const angle = (-2 * Math.PI * Math.floor(n / 2)) / count;
+    return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
+  });

@@ -2,6 +2,7 @@
 import { imageCPML, planeML, weightsCP, type ImageCPML, type PlaneML, type WeightsCP } from '../core/axes.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
+import { cosinesAlong } from '../sky/frame.js';
 import { pixelCosine, type ImagePlan } from './plan.js';
 
 export type ImageShape = Pick<ImagePlan, 'pixels' | 'pixelSize'>;
@@ -86,9 +87,8 @@ export function placeOf(
   plan: Pick<ImagePlan, 'axes'>,
   direction: Vector3,
 ): { l: number; m: number } | undefined {
-  const { l, m, n } = plan.axes;
-  const along = (axis: Vector3): number => axis.x * direction.x + axis.y * direction.y + axis.z * direction.z;
-  return along(n) > 0 ? { l: along(l), m: along(m) } : undefined;
+  const { x: l, y: m, z: n } = cosinesAlong(plan.axes, direction);
+  return n > 0 ? { l, m } : undefined;
 }
 
 export interface MeasuredSource {

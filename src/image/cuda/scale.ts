@@ -4,6 +4,7 @@ import type { DevicePointer } from '../../backend/cuda/session.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closable } from '../../core/closing.js';
 import { planFinish } from './plan.js';
+import { shownCorrection } from '../direct/direct.js';
 import type { ImagePlan } from '../plan.js';
 
 interface DeviceSums {
@@ -39,8 +40,7 @@ export async function prepareImageScaler(plan: ImagePlan, backend: CudaBackend):
   const { session, shop } = backend;
   const { pixels, channels, products, stations, polarisations } = plan;
   const { scaleSums, pairSums } = await shop.prepare(planFinish());
-  const shownCorrection = plan.correction.map((value, at) => (plan.shown[at] === 1 ? value : NaN));
-  const correction = await uploadArray(session, 'the taper', shownCorrection);
+  const correction = await uploadArray(session, 'the taper', shownCorrection(plan));
   const stream = session.streams.compute;
   const blocks = channels * products * Math.ceil(pixels ** 2 / (PIXELS_PER_THREAD * THREADS));
   return {

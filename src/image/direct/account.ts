@@ -8,14 +8,15 @@ import { checkBlock, inputFactors, pairSum, scaleImage, unitFactors, type Direct
 import type { ImagePlan } from '../plan.js';
 
 export class DirectAccount {
-  private current: Float64Array;
+  /** factors : [c][a] complex, what each voltage is multiplied by; 0 leaves the input out, whatever it holds. */
+  factors: Float64Array;
   private readonly counter: SampleCounter;
 
   constructor(
     private readonly plan: ImagePlan,
     private readonly autos: 'include' | 'leave-out' = 'include',
   ) {
-    this.current = unitFactors(plan);
+    this.factors = unitFactors(plan);
     this.counter = new SampleCounter(plan);
   }
 
@@ -24,14 +25,9 @@ export class DirectAccount {
     return this.counter;
   }
 
-  /** factors : [c][a] complex, what each voltage is multiplied by; 0 leaves the input out, whatever it holds. */
-  get factors(): Float64Array {
-    return this.current;
-  }
-
   setGains(gains: GainsCA, solved?: Uint8Array): void {
     this.checkBetween();
-    this.current = inputFactors(this.plan, gains, solved);
+    this.factors = inputFactors(this.plan, gains, solved);
   }
 
   /** Refuses new gains in the middle of an image: it has one calibration. */
@@ -72,7 +68,7 @@ export class DirectAccount {
     const { plan, counter, autos } = this;
     if (autos === 'leave-out') {
       if (!powers) throw new Error("autocorrelations are left out, and the stations' powers were not summed");
-      takeAutos(plan, sums, powers, this.current);
+      takeAutos(plan, sums, powers, this.factors);
     }
     const { samples } = counter;
     const counts = counter.finish(into?.counts);
@@ -80,7 +76,7 @@ export class DirectAccount {
       pairSums ??
       Float64Array.from({ length: plan.channels * plan.products }, (_, plane) =>
         pairSum(
-          ...([plan, counts, this.current] as const),
+          ...([plan, counts, this.factors] as const),
           ...([Math.floor(plane / plan.products), plane % plan.products, autos] as const),
         ),
       );

@@ -17,6 +17,8 @@
  */
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
+import { acrossOf } from '../aperture.js';
+import { rootsOfUnity } from '../phasor.js';
 import type { ImagePlan } from '../plan.js';
 
 /** Pixels along either axis of the field, and round its rim. */
@@ -141,7 +143,7 @@ function upOf({ axes }: ImagePlan, { l, m }: Direction): number {
 
 function prepareSearch(plan: ImagePlan, c: number) {
   const { pixels, pixelSize, shown, stations } = plan;
-  const roots = rootsOf(pixels);
+  const roots = rootsOfUnity(pixels);
   const known = new Map<number, Answer>();
   const mostKnown = KNOWN_BYTES / (5 * 8 * stations);
   const answerOf = (pixel: number): Answer => {
@@ -241,14 +243,8 @@ function difference({ answered, exact, excess }: Answer, source: Float64Array): 
   return stations < 2 ? withOwn : Math.max(withOwn, Math.abs(all - own) / (stations * (stations - 1)));
 }
 
-/** The wider of the array's two extents along the image. */
-function acrossWavelengths({ stationsM, axes, frequenciesHz }: ImagePlan, c: number): number {
-  const extent = (axis: Vector3): number => {
-    const along = stationsM.map((place) => dot(place, axis));
-    return along.reduce((a, b) => Math.max(a, b)) - along.reduce((a, b) => Math.min(a, b));
-  };
-  return (Math.max(extent(axes.l), extent(axes.m)) * frequenciesHz[c]) / SPEED_OF_LIGHT_M_PER_S;
-}
+const acrossWavelengths = ({ stationsM, axes, frequenciesHz }: ImagePlan, c: number): number =>
+  (acrossOf(stationsM, axes) * frequenciesHz[c]) / SPEED_OF_LIGHT_M_PER_S;
 
 /** Sources in the pixels themselves, and two for every wave of the longest baseline across the field. */
 function sourcesOf(plan: ImagePlan, c: number, places: readonly Place[]): readonly Direction[] {
@@ -355,16 +351,6 @@ function answersAt(plan: ImagePlan, c: number, pixel: number, roots: Float64Arra
     }
     values[2 * s] = re * untaper;
     values[2 * s + 1] = im * untaper;
-  }
-  return values;
-}
-
-/** [k] complex: e^(−2πi k/N). */
-function rootsOf(count: number): Float64Array {
-  const values = new Float64Array(2 * count);
-  for (let k = 0; k < count; k++) {
-    values[2 * k] = Math.cos((2 * Math.PI * k) / count);
-    values[2 * k + 1] = -Math.sin((2 * Math.PI * k) / count);
   }
   return values;
 }

@@ -61,17 +61,15 @@ interface LobePixel {
   readonly value: number;
 }
 
-/** Pixels above LOWEST that are connected to the middle. */
-function mainLobe(beam: PlaneML, pixels: number): LobePixel[] {
-  const middle = pixels / 2;
-  const seen = new Set<number>([middle * pixels + middle]);
-  const waiting = [...seen];
-  const lobe: LobePixel[] = [];
+/** Pixels that are reached from the middle of an image, from one to another beside it. */
+function reachedFromMiddle(pixels: number, isReached: (next: number, from: number) => boolean): number[] {
+  const middle = (pixels / 2) * pixels + pixels / 2;
+  const seen = new Set<number>([middle]);
+  const waiting = [middle];
+  const reached: number[] = [];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    const column = at % pixels;
-    const row = Math.floor(at / pixels);
-    if (!(beam[at] >= LOWEST)) continue;
-    lobe.push({ x: column - middle, y: row - middle, value: beam[at] });
+    reached.push(at);
+    const [row, column] = [Math.floor(at / pixels), at % pixels];
     for (const [x, y] of [
       [column - 1, row],
       [column + 1, row],
@@ -79,12 +77,44 @@ function mainLobe(beam: PlaneML, pixels: number): LobePixel[] {
       [column, row + 1],
     ]) {
       const next = y * pixels + x;
-      if (x < 0 || y < 0 || x >= pixels || y >= pixels || seen.has(next)) continue;
+      if (x < 0 || y < 0 || x >= pixels || y >= pixels || seen.has(next) || !isReached(next, at)) continue;
       seen.add(next);
       waiting.push(next);
     }
   }
-  return lobe;
+  return reached;
+}
+
+/** Pixels above LOWEST that are connected to the middle. */
+const mainLobe = (beam: PlaneML, pixels: number): LobePixel[] =>
+  reachedFromMiddle(pixels, (next) => beam[next] >= LOWEST)
+    .filter((at) => beam[at] >= LOWEST)
+    .map((at) => ({
+      x: (at % pixels) - pixels / 2,
+      y: Math.floor(at / pixels) - pixels / 2,
+      value: beam[at],
+    }));
+
+export interface Sidelobes {
+  /** The highest sidelobe, and the deepest value, over the peak. */
+  readonly highest: number;
+  readonly lowest: number;
+}
+
+/**
+ * The extremes of a beam outside its main lobe, which is reached from the middle without going up. beam : [m][l], 1 in
+ * the middle; undefined where the main lobe fills the image or the beam has no values.
+ */
+export function sidelobesOf(pixels: number, beam: PlaneML): Sidelobes | undefined {
+  planeML(beam, pixels);
+  const isMain = new Uint8Array(beam.length);
+  for (const at of reachedFromMiddle(pixels, (next, from) => beam[next] <= beam[from])) isMain[at] = 1;
+  let [highest, lowest] = [-Infinity, Infinity];
+  beam.forEach((value, at) => {
+    if (value < lowest) lowest = value;
+    if (isMain[at] === 0 && value > highest) highest = value;
+  });
+  return Number.isFinite(highest) ? { highest, lowest } : undefined;
 }
 
 /** Levenberg–Marquardt, starting from the fit of the logarithms, which is linear. */

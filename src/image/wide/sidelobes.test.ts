@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planeML } from '../../core/axes.js';
-import { sidelobesOf } from './sidelobes.js';
+import { sidelobesOf } from './beam.js';
 
 describe('sidelobes', () => {
   const PIXELS = 32;

@@ -2,7 +2,7 @@
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../../backend/cuda/session.js';
 import { uploadArray } from '../../../backend/cuda/transfer.js';
-import { preparing, type Closers } from '../../../core/closing.js';
+import { preparing } from '../../../core/closing.js';
 import { roundUp } from '../../../core/round-up.js';
 import type { DirectEngine } from './engine.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
@@ -22,85 +22,78 @@ export const prepareSingle = (
   backend: CudaBackend,
   samples: 'integer' | 'float',
   sums: DeviceMemory,
-): Promise<DirectEngine> => preparing((closers) => makeSingle(plan, backend, samples, sums, closers));
-
-async function makeSingle(
-  plan: ImagePlan,
-  backend: CudaBackend,
-  samples: 'integer' | 'float',
-  sums: DeviceMemory,
-  closers: Closers,
-): Promise<DirectEngine> {
-  const { session, shop } = backend;
-  const { pixels, channels, polarisations, products } = plan;
-  const touched = touchedCells(plan);
-  const rows = roundUp(touched.endRow - touched.firstRow, 2);
-  const columns = roundUp(touched.endColumn - touched.firstColumn, 2);
-  const kernels = await shop.prepare(planSingle(plan, { rows, columns, samples }));
-  const lists = cellLists(plan, touched, { rows, columns });
-  const tiles = Math.ceil(pixels / TILE);
-  const turns = foldedTurns(pixels, tiles * TILE, Math.max(rows, columns));
-  const [startMemory, stationMemory, tapMemory, turnMemory] = await closers.keepAll([
-    uploadArray(session, `cells of ${channels} channels`, lists.starts),
-    uploadArray(session, 'their stations', lists.stations),
-    uploadArray(session, 'their weights', lists.taps),
-    uploadArray(session, 'turns', turns),
-  ]);
-  const planeBytes = 8 * STEPS * rows;
-  const group = channelsAtOnce({
-    channels,
-    bytesPerChannel: polarisations * planeBytes * (columns + pixels),
-    scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
-    multiprocessorsPerChannel: pixels,
-    multiprocessors: session.device.multiprocessors,
-  });
-  const grid = closers.keep(
-    session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns),
-  );
-  const alongL = closers.keep(
-    session.allocate(
-      `half-transformed grids of ${group} channels`,
-      group * polarisations * planeBytes * pixels,
-    ),
-  );
-  const stream = session.streams.compute;
-  return {
-    close: () => closers.close(),
-    sum: (block, factors, mode) => {
-      if (mode === 'replace')
-        session.call(
-          'cuMemsetD8Async',
-          sums.pointer,
-          0,
-          8 * channels * products * pixels ** 2,
-          stream.handle,
-        );
-      for (let first = 0; first < channels; first += group) {
-        const here = Math.min(group, channels - first);
-        const planes = here * polarisations;
-        for (let step = 0; step < block.samples; step += STEPS) {
-          kernels.spreadFloat.set([
-            block.pointer,
-            block.pitchBytes,
-            block.samples,
-            step,
-            first,
-            startMemory.pointer,
-            stationMemory.pointer,
-            tapMemory.pointer,
-            factors.pointer,
-            grid.pointer,
-          ]);
-          kernels.spreadFloat.launch({ grid: [planes, rows], threads: THREADS }, stream);
-          kernels.rowsFloat.set([grid.pointer, turnMemory.pointer, alongL.pointer]);
-          kernels.rowsFloat.launch({ grid: [planes, (rows / 2) * tiles], threads: THREADS }, stream);
-          kernels.columnsFloat.set([alongL.pointer, turnMemory.pointer, first, sums.pointer]);
-          kernels.columnsFloat.launch({ grid: [pixels * tiles, here], threads: THREADS }, stream);
+): Promise<DirectEngine> =>
+  preparing(async (closers) => {
+    const { session, shop } = backend;
+    const { pixels, channels, polarisations, products } = plan;
+    const touched = touchedCells(plan);
+    const rows = roundUp(touched.endRow - touched.firstRow, 2);
+    const columns = roundUp(touched.endColumn - touched.firstColumn, 2);
+    const kernels = await shop.prepare(planSingle(plan, { rows, columns, samples }));
+    const lists = cellLists(plan, touched, { rows, columns });
+    const tiles = Math.ceil(pixels / TILE);
+    const turns = foldedTurns(pixels, tiles * TILE, Math.max(rows, columns));
+    const [startMemory, stationMemory, tapMemory, turnMemory] = await closers.keepAll([
+      uploadArray(session, `cells of ${channels} channels`, lists.starts),
+      uploadArray(session, 'their stations', lists.stations),
+      uploadArray(session, 'their weights', lists.taps),
+      uploadArray(session, 'turns', turns),
+    ]);
+    const planeBytes = 8 * STEPS * rows;
+    const group = channelsAtOnce({
+      channels,
+      bytesPerChannel: polarisations * planeBytes * (columns + pixels),
+      scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
+      multiprocessorsPerChannel: pixels,
+      multiprocessors: session.device.multiprocessors,
+    });
+    const grid = closers.keep(
+      session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns),
+    );
+    const alongL = closers.keep(
+      session.allocate(
+        `half-transformed grids of ${group} channels`,
+        group * polarisations * planeBytes * pixels,
+      ),
+    );
+    const stream = session.streams.compute;
+    return {
+      close: () => closers.close(),
+      sum: (block, factors, mode) => {
+        if (mode === 'replace')
+          session.call(
+            'cuMemsetD8Async',
+            sums.pointer,
+            0,
+            8 * channels * products * pixels ** 2,
+            stream.handle,
+          );
+        for (let first = 0; first < channels; first += group) {
+          const here = Math.min(group, channels - first);
+          const planes = here * polarisations;
+          for (let step = 0; step < block.samples; step += STEPS) {
+            kernels.spreadFloat.set([
+              block.pointer,
+              block.pitchBytes,
+              block.samples,
+              step,
+              first,
+              startMemory.pointer,
+              stationMemory.pointer,
+              tapMemory.pointer,
+              factors.pointer,
+              grid.pointer,
+            ]);
+            kernels.spreadFloat.launch({ grid: [planes, rows], threads: THREADS }, stream);
+            kernels.rowsFloat.set([grid.pointer, turnMemory.pointer, alongL.pointer]);
+            kernels.rowsFloat.launch({ grid: [planes, (rows / 2) * tiles], threads: THREADS }, stream);
+            kernels.columnsFloat.set([alongL.pointer, turnMemory.pointer, first, sums.pointer]);
+            kernels.columnsFloat.launch({ grid: [pixels * tiles, here], threads: THREADS }, stream);
+          }
         }
-      }
-    },
-  };
-}
+      },
+    };
+  });
 
 /** turns : [depth = 2·|u| + parity][pixel, padded]: cos, then −sin, of 2π·pixel·(|u| + ½)/n. */
 function foldedTurns(pixels: number, padded: number, depths: number): Float32Array {

@@ -4,6 +4,7 @@ import type { DeviceMemory } from '../../../backend/cuda/session.js';
 import { downloadInto, uploadArray } from '../../../backend/cuda/transfer.js';
 import type { PlaneML } from '../../../core/axes.js';
 import type { Closers } from '../../../core/closing.js';
+import { rootsOfUnity } from '../../phasor.js';
 import { TILE_CELLS } from '../grid-size.js';
 import type { WidePlan } from '../plan.js';
 import { inPrecision } from '../rows.js';
@@ -36,7 +37,7 @@ async function prepareParts(plan: WidePlan, { session, shop }: CudaBackend, clos
     launch,
     kernels,
     done: closers.keep(session.createEvent()),
-    turns: await upload('turns of transforms', inPrecision(turnsOf(gridCells), plan.precision)),
+    turns: await upload('turns of transforms', inPrecision(rootsOfUnity(gridCells), plan.precision)),
     corrections: await upload('corrections', plan.corrections),
     steps: allocate('turns between planes', 16 * quarter),
     ends: allocate('turns at the end', 16 * quarter),
@@ -162,10 +163,3 @@ export class Transforms {
     await this.parts.done.passed();
   }
 }
-
-/** turns : [k] = e^(−2πi k/length). */
-const turnsOf = (length: number): Float64Array =>
-  Float64Array.from({ length: 2 * length }, (_, n) => {
-    const angle = (-2 * Math.PI * Math.floor(n / 2)) / length;
-    return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
-  });
