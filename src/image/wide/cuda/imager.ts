@@ -14,9 +14,11 @@ import {
   inPrecision,
   rowCount,
   rowsBetween,
+  Used,
   wavelengthsPerMetre,
   type WideGeometry,
   type WideRows,
+  zerosIn,
 } from '../rows.js';
 import { complexBytes, planGrid } from './plan.js';
 import {
@@ -61,7 +63,7 @@ class CudaWideImager implements WideImager {
   private readonly collector: ReturnType<typeof collectRows> | undefined;
   private sorted: ReturnType<Parts['sort']> | undefined;
   private model: PlaneML | undefined;
-  private used = { weightSum: 0, visibilities: 0 };
+  private readonly used = new Used();
 
   constructor(
     readonly plan: WidePlan,
@@ -137,11 +139,7 @@ class CudaWideImager implements WideImager {
       else this.passAllPlanes();
       await this.transforms.settled();
     }
-    for (const weight of rows.weights) {
-      if (!(weight > 0)) continue;
-      this.used.weightSum += weight;
-      this.used.visibilities++;
-    }
+    this.used.add(rows.weights);
   }
 
   /** The sorted rows through all planes, as many at a time as are held, from the last down. */
@@ -167,8 +165,7 @@ class CudaWideImager implements WideImager {
     }
     const values = await transforms.takeImage();
     if (holdsAll) transforms.clearPlanes();
-    const { used } = this;
-    this.used = { weightSum: 0, visibilities: 0 };
+    const used = this.used.take();
     if (used.weightSum > 0) for (let k = 0; k < values.length; k++) values[k] /= used.weightSum;
     return { image: planeML(values, plan.pixels), ...used };
   }
@@ -189,7 +186,7 @@ class CudaWideImager implements WideImager {
     checkWithin(plan.bounds, geometry);
     const channels = geometry.frequenciesHz.length;
     const length = 2 * rowCount(geometry) * channels;
-    const out = plan.precision === 'float32' ? new Float32Array(length) : new Float64Array(length);
+    const out = zerosIn(plan.precision, length);
     for (const [part, firstRow] of partsOf(geometry)) {
       const from = await this.upload(part);
       const count = from.rows * channels;
