@@ -6,10 +6,10 @@
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { productCount } from '../core/product-counts.js';
-import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import { dot, type Vector3 } from '../core/vector.js';
+import type { Vector3 } from '../core/vector.js';
 import type { CalibrationInput } from './batch.js';
-import { attenuationOf, pairResponse, voltageOf, type ModelComponent } from './model.js';
+import { coherencyOf } from './full/model.js';
+import { attenuationOf, fillPhasors, pairResponse, type ModelComponent } from './model.js';
 import type { Calibration } from './solve.js';
 
 /** How ψ was found. */
@@ -132,8 +132,13 @@ function solveChannel(
 ): { phaseRad: number; significance: number; overModel: number } | undefined {
   const stations = stationsM.length;
   const { gains, solved } = calibration;
-  const fringes = components.map(({ directionEnu }) => phasors(stationsM, directionEnu, frequenciesHz[c]));
-  const polarised = components.map((component) => crossJy(component, c));
+  const fringes = components.map(({ directionEnu }) => {
+    const phasors = new Float64Array(2 * stations);
+    fillPhasors(phasors, stationsM, directionEnu, frequenciesHz[c]);
+    return phasors;
+  });
+  // XY = U − iV, through the beam.
+  const polarised = components.map((component) => coherencyOf(component, c)[1]);
   const shapes = components.map((component) => attenuationOf(component, stationsM, frequenciesHz[c]));
   const unknowns = rule.kind === 'model' ? 1 : components.length;
   const normal = new Float64Array(2 * unknowns * unknowns);
@@ -232,22 +237,6 @@ function alongReal(z: Float64Array, normal: Float64Array, sign: 'positive' | 'ne
   const phase = -Math.atan2(im, re) / 2;
   const u = z[2 * strongest] * Math.cos(phase) - z[2 * strongest + 1] * Math.sin(phase);
   return u > 0 === (sign === 'positive') ? phase : phase + Math.PI;
-}
-
-const phasors = (stationsM: readonly Vector3[], direction: Vector3, frequencyHz: number): Float64Array => {
-  const values = new Float64Array(2 * stationsM.length);
-  stationsM.forEach((position, s) => {
-    const angle = (2 * Math.PI * frequencyHz * dot(position, direction)) / SPEED_OF_LIGHT_M_PER_S;
-    values.set([Math.cos(angle), Math.sin(angle)], 2 * s);
-  });
-  return values;
-};
-
-/** XY = U − iV of a component, through the beam. */
-function crossJy(component: ModelComponent, c: number): { readonly re: number; readonly im: number } {
-  const { fluxJy, fractionU = 0, fractionV = 0 } = component;
-  const seen = fluxJy[c] * voltageOf(component, c, 0) * voltageOf(component, c, 1);
-  return { re: seen * fractionU, im: -seen * fractionV };
 }
 
 /** Gauss without pivots: normal equations are positive definite, or have no solution. */

@@ -1,8 +1,12 @@
 /** Calibrate: visibilities and a model of the sky in, each antenna's complex gain out (StEFCal). */
 import type { Backend } from '../backend/backend.js';
 import { nothingToClose, type Closable } from '../core/closing.js';
-import { prepareCpuSolver, type Solver } from './cpu/prepare.js';
+import { prepareCpuFullSolver, prepareCpuSolver, type Solver } from './cpu/prepare.js';
 import { prepareCudaSolver } from './cuda/prepare.js';
+import { prepareCudaFullSolver } from './full/cuda/prepare.js';
+import type { FullSolver } from './full/plan.js';
+import { solveFullReference } from './full/reference.js';
+import { solveFull, type FullCalibration, type FullInput } from './full/solve.js';
 import type { CalibrationPlan } from './plan.js';
 import { solveReference } from './reference.js';
 import type { CalibrationInput } from './batch.js';
@@ -35,7 +39,6 @@ export {
 } from './model.js';
 export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';
-export { prepareFullCalibrator, prepareFullSolver, type FullCalibrator } from './full/index.js';
 export type { FullBatch, FullSolver } from './full/plan.js';
 export type { FullCalibration, FullInput } from './full/solve.js';
 export { fullModelVisibilities } from './full/model.js';
@@ -67,5 +70,38 @@ export async function prepareSolver(
       return prepareCpuSolver(plan, backend);
     case 'cuda':
       return prepareCudaSolver(plan, backend);
+  }
+}
+
+export interface FullCalibrator extends Closable {
+  readonly plan: CalibrationPlan;
+  solve(input: FullInput): Promise<FullCalibration>;
+}
+
+/** Compiles and allocates a solver of full polarisation on a backend; close it afterwards. */
+export async function prepareFullCalibrator(
+  plan: CalibrationPlan,
+  backend: Backend,
+): Promise<FullCalibrator> {
+  const solver = await prepareFullSolver({ stations: plan.stations, solves: plan.channels }, backend);
+  return {
+    plan,
+    solve: (input) => solveFull(plan, solver, input),
+    close: () => solver.close(),
+  };
+}
+
+/** Only the kernel, for callers with a batch. */
+export async function prepareFullSolver(
+  plan: { readonly stations: number; readonly solves: number },
+  backend: Backend,
+): Promise<FullSolver> {
+  switch (backend.kind) {
+    case 'reference':
+      return { solve: solveFullReference, close: nothingToClose };
+    case 'cpu':
+      return prepareCpuFullSolver(plan, backend);
+    case 'cuda':
+      return prepareCudaFullSolver(plan, backend);
   }
 }

@@ -78,5 +78,5 @@ function leastSquares(columns: readonly Float64Array[], wanted: Float64Array): n
   return factors;
 }
 
-const dotOf = (a: Float64Array, b: Float64Array): number =>
+export const dotOf = (a: Float64Array, b: Float64Array): number =>
   a.reduce((sum, value, k) => sum + value * b[k], 0);

@@ -8,9 +8,8 @@ import type { Backend } from '../../backend/backend.js';
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { adjoint, timesMatrix } from '../../core/jones.js';
 import { randomStream } from '../../core/random.js';
-import { planCalibration } from '../index.js';
+import { planCalibration, prepareFullCalibrator } from '../index.js';
 import { fullSample } from './cases.js';
-import { prepareFullCalibrator } from './index.js';
 
 const STATIONS = 8;
 const NOISE_JY = 1;

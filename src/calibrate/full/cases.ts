@@ -10,7 +10,7 @@ import { adjoint, timesMatrix } from '../../core/jones.js';
 import { randomStream } from '../../core/random.js';
 import type { IterationRule } from '../plan.js';
 import type { ModelComponent } from '../model.js';
-import { prepareFullSolver } from './index.js';
+import { prepareFullSolver } from '../index.js';
 import { fullModelVisibilities } from './model.js';
 import type { FullBatch, FullSolver } from './plan.js';
 import { solveFullReference } from './reference.js';

@@ -8,6 +8,7 @@
 import { baselineIndex } from '../../core/axes.js';
 import { eigenSymmetric, type Eigen } from '../../core/eigen.js';
 import { timesMatrix } from '../../core/jones.js';
+import { dotOf } from './accelerate.js';
 import type { FullBatch } from './plan.js';
 
 interface CommonModes {
@@ -281,6 +282,3 @@ function withoutPhase(vectors: readonly Float64Array[]): Float64Array[] {
   }
   return kept.slice(1);
 }
-
-const dotOf = (a: Float64Array, b: Float64Array): number =>
-  a.reduce((sum, value, k) => sum + value * b[k], 0);

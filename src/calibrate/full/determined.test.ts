@@ -5,10 +5,9 @@ import { openReference } from '../../backend/reference.js';
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import { eigenSymmetric } from '../../core/eigen.js';
 import { adjoint, inverseMatrix, timesMatrix, type Matrix2 } from '../../core/jones.js';
-import { planCalibration } from '../index.js';
+import { planCalibration, prepareFullCalibrator } from '../index.js';
 import { fullSample } from './cases.js';
 import { loopsOf, undetermined } from './determined.js';
-import { prepareFullCalibrator } from './index.js';
 import type { ModelForm } from './plan.js';
 
 type Pairs = readonly (readonly [number, number])[];

@@ -52,7 +52,10 @@ export function fullModelVisibilities({
 }
 
 /** XX, XY, YX, YY of a component in Jy, through the beam where all stations have the same. */
-function coherencyOf(component: ModelComponent, c: number): { readonly re: number; readonly im: number }[] {
+export function coherencyOf(
+  component: ModelComponent,
+  c: number,
+): { readonly re: number; readonly im: number }[] {
   const { fluxJy, fractionQ = 0, fractionU = 0, fractionV = 0 } = component;
   const [x, y] = [voltageOf(component, c, 0), voltageOf(component, c, 1)];
   const flux = fluxJy[c];

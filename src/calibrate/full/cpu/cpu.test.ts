@@ -5,7 +5,7 @@ import { levelsUpTo } from '../../../backend/cpu/levels.js';
 import { loadNative } from '../../../backend/cpu/library.js';
 import { fullBatchOf, fullCases, fullSample } from '../cases.js';
 import { solveFullReference } from '../reference.js';
-import { prepareCpuFullSolver } from './prepare.js';
+import { prepareCpuFullSolver } from '../../cpu/prepare.js';
 
 const library = loadNative();
 

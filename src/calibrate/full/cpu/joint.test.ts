@@ -8,7 +8,7 @@ import { baselineIndex } from '../../../core/axes.js';
 import { fullBatchOf, fullSample, seenOf, type FullSampleOptions } from '../cases.js';
 import type { FullBatch } from '../plan.js';
 import { solveFullReference } from '../reference.js';
-import { prepareCpuFullSolver } from './prepare.js';
+import { prepareCpuFullSolver } from '../../cpu/prepare.js';
 
 const UNTIL = { kind: 'until', tolerance: 1e-8, most: 1000 } as const;
 const UNPOLARISED = [[0, 0, 0], [0, 0, 0], [0, 0, 0]] as const; // prettier-ignore
