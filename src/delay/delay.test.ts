@@ -10,25 +10,9 @@ import {
   geometricDelaysS,
   planTracking,
   sampleClock,
-  splitDelay,
+  trackedDelays,
   type DelayPiece,
-  type SplitDelay,
 } from './index.js';
-
-/**
- * The phase rotation of a channel after the transform in radians, `offsetHz` from the recording's zero. The shift by
- * whole samples has given e^(−2πi ν coarse/R) already; what remains is the fine delay there, and all of the delay at
- * the zero frequency.
- */
-function channelPhaseRad(
-  { fineSamples, delayS, phaseRad }: SplitDelay,
-  offsetHz: number,
-  { zeroHz, sampleRateHz }: { readonly zeroHz: number; readonly sampleRateHz: number },
-): number {
-  const turns = (offsetHz / sampleRateHz) * fineSamples + ((zeroHz * delayS) % 1);
-  const angle = phaseRad - 2 * Math.PI * turns;
-  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
-}
 
 const RATE_HZ = 32.768e6;
 const piece = (given: Partial<DelayPiece>): DelayPiece => ({
@@ -47,50 +31,16 @@ const turnsApart = (aRad: number, bRad: number): number => {
   return Math.abs(turns - Math.round(turns));
 };
 
-describe('a delay split', () => {
-  it('is whole samples and the rest, by hand', () => {
-    // 2.75 samples are three and −0.25 of one.
-    const split = splitDelay(piece({ delayS: 2.75 / RATE_HZ }), 0n, RATE_HZ);
-    assert.equal(split.coarseSamples, 3);
-    close(split.fineSamples, -0.25, 1e-9);
-    // ν·fine/R = ¼·(−¼) and f₀·d = 60e6·2.75/32.768e6 = 5.03540…: −2π(−0.0625 + 0.0354…) = 0.1702…
-    const zero = { zeroHz: 60e6, sampleRateHz: RATE_HZ };
-    close(channelPhaseRad(split, RATE_HZ / 4, zero), -2 * Math.PI * (-0.0625 + 0.035400390625), 1e-9);
-    // A drift of a microsecond a second, an hour later: 3600 · 1e-6 · R samples, for any tick size.
-    const far = 1n << 60n;
-    const drifting = piece({ fromTick: far, delayRate: 1e-6, phaseRad: 3, phaseRateRadS: 0.25 });
-    const later = splitDelay(drifting, far + 3600n * BigInt(RATE_HZ), RATE_HZ);
+describe('the delay at a tick', () => {
+  it('of a drift of a microsecond a second, an hour later, is 3.6 ms for any tick size', () => {
+    const far = 1n << 52n;
+    const models = delayModels(1);
+    models.load(0, piece({ fromTick: far, delayRate: 1e-6, phaseRad: 3, phaseRateRadS: 0.25 }));
+    const [later] = trackedDelays(models, RATE_HZ, Number(far) + 3600 * RATE_HZ);
     close(later.delayS, 3.6e-3, 1e-15);
-    close(later.coarseSamples + later.fineSamples, 3.6e-3 * RATE_HZ, 1e-6);
     close(turnsApart(later.phaseRad, 3 + 900), 0, 1e-12);
     assert.ok(Math.abs(later.phaseRad) <= Math.PI);
   });
-
-  for (const [kind, zeroHz] of [
-    ['complex', 60e6],
-    ['real', 60e6 - RATE_HZ / 4],
-  ] as const) {
-    it(`takes out of a ${kind} recording what made a wave come early, and nothing else`, () => {
-      const zero = { zeroHz, sampleRateHz: RATE_HZ };
-      const length = 64;
-      for (const bin of kind === 'complex' ? [-20, -1, 0, 7, 31] : [0, 1, 30, 63 / 2]) {
-        const offsetHz = (bin * RATE_HZ) / length;
-        const skyHz = zeroHz + offsetHz;
-        for (const earlyS of [0, 79.53e-6, -79.53e-6, 2.5e-12, 2.75 / RATE_HZ, -0.5 / RATE_HZ]) {
-          const tick = 1000n;
-          const split = splitDelay(piece({ delayS: earlyS, fromTick: tick }), tick, RATE_HZ);
-          /** Phase of a tone of the sky, mixed down by zeroHz, in a transform that begins at a sample. */
-          const toneRad = (sample: number, aheadS: number): number => {
-            const [t, ahead] = [sample / RATE_HZ, skyHz * aheadS];
-            return 2 * Math.PI * (((offsetHz * t) % 1) + (ahead % 1));
-          };
-          const there = toneRad(Number(tick) - split.coarseSamples, earlyS);
-          const turned = there + channelPhaseRad(split, offsetHz, zero);
-          close(turnsApart(turned, toneRad(Number(tick), 0)), 0, 1e-7, `bin ${bin}, ${earlyS} s:`);
-        }
-      }
-    });
-  }
 });
 
 describe('delay models', () => {
@@ -164,7 +114,7 @@ describe('tracking', () => {
       const tick = BigInt(Math.round(Number(secondsText) * RATE_HZ));
       const pieces = tracking.pieces(Number(tick / tracking.ticksPerPiece));
       pieces.forEach((one, s) => {
-        const { delayS } = splitDelay(one, tick, RATE_HZ);
+        const delayS = one.delayS + (Number(tick - one.fromTick) / RATE_HZ) * one.delayRate;
         worst[s] = Math.max(worst[s], Math.abs(delayS - Number(delays[s])));
       });
     }

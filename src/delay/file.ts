@@ -10,8 +10,7 @@ import { parseInstant, secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { fixedDelaySchema } from '../telescope/description.js';
 import { inputName, type FixedDelay, type Telescope } from '../telescope/telescope.js';
-import { checkPiece, type DelayPiece } from './piece.js';
-import type { DelayModels } from './models.js';
+import { checkPiece, type DelayModels, type DelayPiece } from './models.js';
 import type { TickClock } from './tracking.js';
 
 const inputSchema = z.union([z.number(), z.string()]);
@@ -36,7 +35,7 @@ const fileSchema = z.strictObject({
 });
 
 /** A piece, and when it begins. */
-export interface TimedPiece extends Omit<DelayPiece, 'fromTick'> {
+interface TimedPiece extends Omit<DelayPiece, 'fromTick'> {
   readonly from: Instant;
   readonly input: number;
 }
@@ -76,10 +75,7 @@ export function parseDelayFile(text: string, path: string, telescope: Inputs): D
       inputsOf(input, path, telescope).map((a) => {
         if (named.has(a)) twice(path, telescope, a, from);
         named.add(a);
-        checkPiece(`${path}, ${inputName(telescope, a, telescope.polarisations)}`, {
-          ...delay,
-          fromTick: 0n,
-        });
+        checkPiece(`${path}, ${inputName(telescope, a, telescope.polarisations)}`, delay);
         return { ...delay, from: moment, input: a };
       }),
     );

@@ -1,6 +1,26 @@
-/** The delay of every input, tick by tick: loaded pieces, plus fixed delays. */
+/**
+ * The delay of every input, tick by tick: loaded pieces, plus fixed delays. A delay is as the channeliser applies it:
+ * `delayS > 0` makes a signal later: in a channel at sky frequency f the factor is e^(−2πi f d). A wave that reaches an
+ * antenna early by r·ŝ/c is delayed by the same time.
+ */
 import { refuse, wholeNumber } from '../core/errors.js';
-import { checkPiece, type DelayPiece } from './piece.js';
+
+/** Straight, from the tick of its beginning. Ticks are samples of the recorder's clock. */
+export interface DelayPiece {
+  readonly fromTick: bigint;
+  readonly delayS: number;
+  /** Seconds a second. */
+  readonly delayRate: number;
+  /** In addition to the delay's phase, at every frequency alike. */
+  readonly phaseRad: number;
+  readonly phaseRateRadS: number;
+}
+
+export function checkPiece(where: string, piece: Omit<DelayPiece, 'fromTick'>): void {
+  for (const name of ['delayS', 'delayRate', 'phaseRad', 'phaseRateRadS'] as const)
+    if (!Number.isFinite(piece[name])) refuse(where, `${name} is ${piece[name]}`, 'give a number');
+  if (!(Math.abs(piece.delayRate) < 1)) refuse(where, `a delay rate of ${piece.delayRate} is not below 1`);
+}
 
 /** The source of delays: a straight piece for every input and tick. */
 export interface DelayModel {

@@ -3,8 +3,7 @@
  * constant, and the remainder is a phase that is linear in time and in frequency.
  */
 import { refuse } from '../core/errors.js';
-import type { DelayModel } from './models.js';
-import { splitDelay, type DelayPiece } from './piece.js';
+import type { DelayModel, DelayPiece } from './models.js';
 
 /** Numbers of an input in `RunDelays.turns`. */
 export const TURN_NUMBERS = 4;
@@ -19,7 +18,7 @@ export interface RunDelays {
   readonly turns: Float64Array;
 }
 
-export interface SpectrumDelayOptions {
+interface SpectrumDelayOptions {
   readonly delayModel: DelayModel;
   readonly samplesPerSpectrum: number;
   readonly taps: number;
@@ -117,7 +116,7 @@ export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
 }
 
 /** The tracked part of an input's delay, without its fixed delay. */
-export interface TrackedDelay {
+interface TrackedDelay {
   readonly delayS: number;
   readonly phaseRad: number;
 }
@@ -128,10 +127,16 @@ export function trackedDelays(delayModel: DelayModel, tickRateHz: number, tick: 
   const restS = (tick - Math.floor(tick)) / tickRateHz;
   return Array.from({ length: delayModel.inputs }, (_, a) => {
     const piece = delayModel.at(a, whole);
-    const { delayS, phaseRad } = splitDelay(piece, whole, tickRateHz);
+    // Their distance is small, so that products keep their precision.
+    const sinceS = Number(whole - piece.fromTick) / tickRateHz;
+    const delayS = piece.delayS + sinceS * piece.delayRate;
+    const phaseRad = withinTurn(piece.phaseRad + sinceS * piece.phaseRateRadS);
     return {
       delayS: delayS + restS * piece.delayRate - delayModel.fixedS[a],
       phaseRad: phaseRad + restS * piece.phaseRateRadS,
     };
   });
 }
+
+const withinTurn = (angleRad: number): number =>
+  angleRad - 2 * Math.PI * Math.round(angleRad / (2 * Math.PI));

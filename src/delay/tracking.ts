@@ -5,8 +5,7 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { DelayModel } from './models.js';
-import type { DelayPiece } from './piece.js';
+import type { DelayModel, DelayPiece } from './models.js';
 
 /** Ticks to UTC and back; a time between two ticks belongs to the later one. */
 export interface TickClock {
@@ -23,7 +22,7 @@ export const sampleClock = (start: Instant, sampleRateHz: number): TickClock => 
   tickOf: (moment) => BigInt(Math.ceil(secondsBetween(start, moment) * sampleRateHz - 1e-6)),
 });
 
-export interface TrackingOptions {
+interface TrackingOptions {
   readonly telescope: Pick<Telescope, 'site' | 'stations' | 'polarisations'>;
   /** A phase centre, or anything that has a direction at a moment. */
   readonly towards: { directionEnu(frame: SkyFrame): Vector3 };
@@ -34,7 +33,7 @@ export interface TrackingOptions {
   readonly everyS?: number;
 }
 
-export interface Tracking {
+interface Tracking {
   readonly inputs: number;
   readonly firstTick: bigint;
   readonly ticksPerPiece: bigint;
