@@ -27,11 +27,6 @@ export function cutImage(workload: Pick<Workload, 'cadenceS' | 'channelWidthHz'>
   return { spectraPerBlock: Math.ceil(spectra / blocksPerImage), blocksPerImage };
 }
 
-interface CardBuffer {
-  readonly what: string;
-  readonly sizeBytes: number;
-}
-
 /** Memory limit of the imagers (image/direct/cuda/folded.ts, image/flat/cuda/prepare.ts). */
 const DIRECT_GRID_BYTES = 3 * 2 ** 30;
 const VISIBILITY_GRID_BYTES = 2 ** 30;
@@ -41,7 +36,8 @@ const CALIBRATION_BYTES = 2 ** 32;
 /** Of the known cards; grids are processed in whole waves of multiprocessors. */
 const MULTIPROCESSORS = 132;
 
-function cardBuffers(method: MethodName, workload: Workload, memoryBytes: number): readonly CardBuffer[] {
+/** All buffers of a method on a card with so much memory. */
+export function cardBytes(method: MethodName, workload: Workload, memoryBytes: number): number {
   const { channels, stations, polarisations, pixels, kernelSize, bits, input, taps } = workload;
   const inputs = stations * polarisations;
   const { spectraPerBlock } = cutImage(workload);
@@ -65,42 +61,28 @@ function cardBuffers(method: MethodName, workload: Workload, memoryBytes: number
       .multiprocessors,
   });
   const scratchBytes = 2 * 16 * planes + 16 * visibilities + 24 * channels * pixels ** 2;
-  const methods = {
-    visibilities: [
-      {
-        what: "pairs' kernels",
-        sizeBytes: kernelBytes <= KERNELS_SHARE * memoryBytes ? kernelBytes : 0,
-      },
-      { what: 'uv grids', sizeBytes: Math.min(VISIBILITY_GRID_BYTES, scratchBytes) },
-    ],
-    direct: [{ what: 'grids', sizeBytes: channelsOfGrids * bytesPerChannel }],
-  } satisfies Record<MethodName, readonly CardBuffer[]>;
-  return [
-    ...(input === 'voltages'
-      ? [
-          {
-            what: 'voltages',
-            sizeBytes: 2 * inputs * 2 * channels * (spectraPerBlock + taps),
-          },
-        ]
-      : []),
-    { what: 'spectra', sizeBytes: SPECTRA_BLOCKS * spectraBytes },
-    // int32 sums, float64 totals, and a count for every baseline
-    { what: 'visibilities', sizeBytes: 24 * visibilities + 8 * channels * baselines },
-    // correlations, model and weights of each pair, and the two matrices made from them
-    {
-      what: 'calibration',
-      sizeBytes: Math.min(
-        CALIBRATION_BYTES,
-        channels * polarisations * (40 * baselines + 12 * stations ** 2),
-      ),
-    },
-    { what: 'gridding kernels', sizeBytes: 16 * channels * stations * kernelSize ** 2 },
-    ...methods[method],
-    { what: 'sums', sizeBytes: 8 * planes },
-    { what: 'images', sizeBytes: 8 * planes },
-  ];
+  const imaging = {
+    visibilities:
+      // The pairs' kernels are kept where they fit; then the uv grids.
+      (kernelBytes <= KERNELS_SHARE * memoryBytes ? kernelBytes : 0) +
+      Math.min(VISIBILITY_GRID_BYTES, scratchBytes),
+    direct: channelsOfGrids * bytesPerChannel,
+  } satisfies Record<MethodName, number>;
+  const voltages = input === 'voltages' ? 2 * inputs * 2 * channels * (spectraPerBlock + taps) : 0;
+  const spectra = SPECTRA_BLOCKS * spectraBytes;
+  // int32 sums, float64 totals, and a count for every baseline
+  const sums = 24 * visibilities + 8 * channels * baselines;
+  // correlations, model and weights of each pair, and the two matrices made from them
+  const calibration = channels * polarisations * (40 * baselines + 12 * stations ** 2);
+  const griddingKernels = 16 * channels * stations * kernelSize ** 2;
+  const sumsAndImages = 2 * 8 * planes;
+  return (
+    voltages +
+    spectra +
+    sums +
+    Math.min(CALIBRATION_BYTES, calibration) +
+    griddingKernels +
+    imaging[method] +
+    sumsAndImages
+  );
 }
-
-export const cardBytes = (method: MethodName, workload: Workload, memoryBytes: number): number =>
-  cardBuffers(method, workload, memoryBytes).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
