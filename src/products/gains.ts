@@ -1,7 +1,6 @@
 /** Gains solved from the data, in a file. The fields of an observation. */
 import { z } from 'zod';
 import {
-  channelList,
   field,
   flagged,
   outputPath,
@@ -12,8 +11,7 @@ import {
   withForm,
   words,
 } from '../fields/index.js';
-import { mounts } from '../telescope/telescope.js';
-import { modelSources, solvingFields } from './solving.js';
+import { channelsField, feedsField, modelSources, solvingFields } from './solving.js';
 
 const group = 'Gains';
 
@@ -94,19 +92,8 @@ export const gains = z.strictObject({
     default: 'each',
     help: 'each: a gain for each input; full: a 2 × 2 matrix for each station, with the leakage between X and Y',
   }),
-  channels: field(channelList, {
-    group,
-    changes: 'never',
-    help: 'use only these channels, like 10-20,30; by number from 0, or by frequency, 151MHz..152MHz',
-    otherwise: 'all',
-  }),
-  feeds: field(z.enum([...mounts, 'corrected']), {
-    flag: '--feeds <kind>',
-    group,
-    changes: 'never',
-    help: 'mount of the feeds, altaz, equatorial or fixed, where the data are not corrected for its rotation; or corrected, where they are',
-    otherwise: 'what the telescope and the file state',
-  }),
+  channels: channelsField(group),
+  feeds: feedsField(group, 'what the telescope and the file state'),
   polarise: field(z.array(words('NAME:Q:U:V, like CygA:0.1:0:0')), {
     flag: '--polarise <NAME:Q:U:V>',
     group,

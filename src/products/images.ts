@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   angleDeg,
   brightnessRange,
-  channelList,
   field,
   flagged,
   productPath,
@@ -14,9 +13,8 @@ import {
   withForm,
   words,
 } from '../fields/index.js';
-
 import { refuse } from '../core/errors.js';
-import { mounts } from '../telescope/telescope.js';
+import { channelsField, elementField, feedsField } from './solving.js';
 
 const group = 'Images';
 const cleaning = 'CLEAN';
@@ -222,12 +220,7 @@ export const images = z.strictObject({
     default: false,
     help: 'also write the synthesised beam',
   }),
-  channels: field(channelList, {
-    group,
-    changes: 'never',
-    help: 'use only these channels, like 10-20,30; by number from 0, or by frequency, 151MHz..152MHz',
-    otherwise: 'all',
-  }),
+  channels: channelsField(group),
   'van-vleck': field(flagged, {
     group,
     changes: 'cut',
@@ -256,20 +249,8 @@ export const images = z.strictObject({
     default: false,
     help: "divide by the element's beam (element), X and Y apart: true instead of apparent brightness",
   }),
-  element: field(words('the name of a beam, or STATION=BEAM,*=BEAM'), {
-    flag: '--element <beam>',
-    group,
-    changes: 'never',
-    help: 'beam of a station: cosine:EXPONENT, airy:DIAMETER_M, mwa-dipole, none, the path of a CSV; STATION=BEAM,*=BEAM where stations differ',
-    otherwise: "the one in the telescope's description",
-  }),
-  feeds: field(z.enum([...mounts, 'corrected']), {
-    flag: '--feeds <kind>',
-    group,
-    changes: 'never',
-    help: 'mount of the feeds, altaz, equatorial or fixed, where the data are not corrected for its rotation; or corrected, where they are',
-    otherwise: 'what the telescope states',
-  }),
+  element: elementField(group, 'never'),
+  feeds: feedsField(group, 'what the telescope states'),
   picture: field(flagged, {
     flag: '--picture',
     negatable: 'the FITS file only: drawing takes longer than imaging',

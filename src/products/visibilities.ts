@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import {
   baselineList,
-  channelList,
   field,
   flagged,
   nameList,
@@ -12,6 +11,7 @@ import {
   timeS,
   whole,
 } from '../fields/index.js';
+import { channelsField } from './solving.js';
 
 const group = 'Visibilities';
 
@@ -60,13 +60,7 @@ export const visibilities = z.strictObject({
     help: 'where fringes are stopped in the file: a source, "RA Dec", Sun, or zenith',
     otherwise: 'the tracked source, or the zenith',
   }),
-  channels: field(channelList, {
-    flag: '--keep-channels <list>',
-    group,
-    changes: 'never',
-    help: 'use only these channels, like 10-20,30; by number from 0, or by frequency, 151MHz..152MHz',
-    otherwise: 'all',
-  }),
+  channels: channelsField(group, '--keep-channels <list>'),
   calibrated: field(flagged, {
     group,
     of: 'visibilities',
