@@ -349,12 +349,10 @@ export const prepareBeams = (
     ): void => {
       const own = { ...options, beams: targets.length, frequenciesHz, factors };
       const made = nulledWeights(
-        ...([
-          own,
-          delaysOf(telescope, targets, moment),
-          delaysOf(telescope, nulls, moment),
-          inverse,
-        ] as const),
+        own,
+        delaysOf(telescope, targets, moment),
+        delaysOf(telescope, nulls, moment),
+        inverse,
       );
       former.setWeights(made.weights);
       // The phase that tracking has applied since the middle of the piece is in the data, not in the gains.

@@ -3,6 +3,7 @@
  * sink; and beside the correlator whatever starts from spectra. A recording, a range of one and a live stream are only
  * sources; a backend or several cards are only machines.
  */
+import { present } from '../core/present.js';
 import type { Backend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { Integration } from '../core/blocks.js';
@@ -303,7 +304,7 @@ export function composeShare(
 ): Promise<Composition> {
   return preparing(async (closers) => {
     const front = { ...observing.front, range };
-    const cuts = unionOf([...(sums ? [sums.cuts] : []), ...products.map(({ clock }) => clock)]);
+    const cuts = unionOf(present(sums?.cuts, ...products.map(({ clock }) => clock)));
     const stages = products.map(({ stage, clock }) => recut(stage, clock, cuts));
     if (sums) {
       const correlate = await prepareCorrelator(spectraOfFront(front), observing, backend);

@@ -18,6 +18,7 @@ import {
   type Account,
   type Emit,
   type Stage,
+  type TimedSpectra,
   type RequestedVanVleck,
   type RequestedDelays,
 } from '../stages/index.js';
@@ -82,7 +83,7 @@ export async function correlateVoltages(
 ): Promise<Account> {
   const { samples } = source;
   if (samples !== undefined) spectraIn({ ...source, samples }, plan);
-  return observe(observing(source, plan, settings, emit), machineOf(settings), watched(settings));
+  return correlated(source, plan, settings, emit);
 }
 
 /** Every integration of data that arrive channelised, until they end. */
@@ -91,11 +92,18 @@ export function correlateSpectra(
   settings: CorrelationSettings & Watched,
   emit: Emit<Integration>,
 ): Promise<Account> {
-  return observe(observing(source, undefined, settings, emit), machineOf(settings), watched(settings));
+  return correlated(source, undefined, settings, emit);
 }
 
-const machineOf = ({ backend, backends = [backend] }: CorrelationSettings): readonly Backend[] => backends;
-const watched = ({ onProgress, stop }: Watched): Watched => ({ onProgress, stop });
+const correlated = (
+  source: Source & Partial<KnownLength>,
+  plan: ChannelisePlan | undefined,
+  settings: CorrelationSettings & Watched,
+  emit: Emit<Integration>,
+): Promise<Account> => {
+  const { backend, backends = [backend], onProgress, stop } = settings;
+  return observe(observing(source, plan, settings, emit), backends, { onProgress, stop });
+};
 
 /** Voltages to integrations as one stage, for callers with blocks of their own. */
 export const prepareVoltageCorrelation = (
@@ -114,15 +122,15 @@ export const prepareSpectraCorrelation = (
 
 type Prepared = Awaited<ReturnType<typeof prepareFront>>;
 
+/** What its only product is handed is what comes of it. */
 const asStage = <Block>(
   source: Source,
   plan: ChannelisePlan | undefined,
   settings: CorrelationSettings,
-  stageOf: (front: Prepared) => Stage<Block, Parameters<NonNullable<Observing['look']>>[0]> | undefined,
+  stageOf: (front: Prepared) => Stage<Block, TimedSpectra> | undefined,
 ): Promise<Stage<Block, Integration>> =>
   preparing(async (closers) => {
-    let emit: Emit<Integration> = () => Promise.resolve();
-    const what = observing(source, plan, settings, (one) => emit(one));
+    const what = observing(source, plan, settings, () => Promise.resolve());
     const { backend } = settings;
     // Concurrently: compiling kernels takes most of a short run.
     const [front, behind] = await closers.keepAll([
@@ -131,17 +139,5 @@ const asStage = <Block>(
     ]);
     const own = stageOf(front);
     if (!own) throw new Error('a source of one kind has a front of another');
-    const all = chain(own, behind);
-    const nothing = (): Promise<void> => Promise.resolve();
-    return {
-      ...all,
-      push: (block, to) => {
-        emit = to;
-        return all.push(block, nothing);
-      },
-      flush: (to) => {
-        emit = to;
-        return all.flush(nothing);
-      },
-    };
+    return chain(own, behind as Stage<TimedSpectra, Integration>);
   });

@@ -14,6 +14,7 @@ import {
   refuseLeakage,
   brightnessAtNominalGain,
   imagedTelescope,
+  leftOutOf,
   calibratedAt,
   type Calibrated,
   type CalibratedAt,
@@ -87,10 +88,12 @@ export function directGains(
       'pairs and products of stations cannot be flagged in direct images and beams, which have none',
       'flag inputs, channels and times; or image visibilities',
     );
-  const own = withRules(
-    withOwn(calibrated, front, flaggedInputs, frequenciesHz.length, inputs),
-    ...([rules, front.range?.firstChannel ?? 0, frequenciesHz.length, inputs] as const),
-  );
+  const shape = {
+    channels: frequenciesHz.length,
+    inputs,
+    firstChannel: front.range?.firstChannel ?? 0,
+  };
+  const own = withRules(withOwn(calibrated, front, flaggedInputs, shape), rules, shape);
   if (delays?.towards !== undefined) {
     const { delayModel, tickRateHz } = delays;
     return { gainsAt: trackedGains({ delayModel, tickRateHz, start: source.start, frequenciesHz }, own) };
@@ -98,30 +101,31 @@ export function directGains(
   return typeof own === 'function' ? { gainsAt: own } : { calibrated: own };
 }
 
+interface Shape {
+  readonly channels: number;
+  readonly inputs: number;
+  /** Of the front's range. */
+  readonly firstChannel: number;
+}
+
 /** With the equaliser gains, and without the inputs that are flagged. */
 function withOwn(
   calibrated: Calibrated | CalibratedAt | undefined,
   front: Front,
   flaggedInputs: Uint8Array | undefined,
-  channels: number,
-  inputs: number,
+  shape: Shape,
 ): Calibrated | CalibratedAt | undefined {
   const { levels } = gainOfFront(front);
-  const isFlagged = flaggedInputs?.includes(1) === true;
-  if (!levels && !isFlagged) return calibrated;
-  const firstChannel = front.range?.firstChannel ?? 0;
+  if (!levels && flaggedInputs?.includes(1) !== true) return calibrated;
+  const { channels, inputs, firstChannel } = shape;
   const of = (given: Calibrated | undefined): Calibrated => {
-    const gains = new Float64Array(2 * channels * inputs);
-    const solved = new Uint8Array(channels * inputs);
-    for (let c = 0; c < channels; c++)
-      for (let a = 0; a < inputs; a++) {
-        const at = c * inputs + a;
-        const by = levels ? levels.factors[a * levels.channels + firstChannel + c] : 1;
-        gains[2 * at] = (given ? given.gains[2 * at] : 1) * by;
-        gains[2 * at + 1] = (given ? given.gains[2 * at + 1] : 0) * by;
-        solved[at] = flaggedInputs?.[a] === 1 ? 0 : (given?.solved[at] ?? 1);
-      }
-    return { gains: gainsCA(gains, channels, inputs), solved };
+    const own = leftOutOf(given, shape, (_, a) => flaggedInputs?.[a] === 1);
+    if (!levels) return own;
+    const gains = own.gains.map((value, n) => {
+      const [c, a] = [Math.floor(n / 2 / inputs), Math.floor(n / 2) % inputs];
+      return value * levels.factors[a * levels.channels + firstChannel + c];
+    });
+    return { ...own, gains: gainsCA(gains, channels, inputs) };
   };
   return typeof calibrated === 'function'
     ? (moment, start) => of(calibratedAt(calibrated, moment, start))
@@ -132,22 +136,14 @@ function withOwn(
 function withRules(
   calibrated: Calibrated | CalibratedAt | undefined,
   rules: readonly FlagRule[],
-  firstChannel: number,
-  channels: number,
-  inputs: number,
+  shape: Shape,
 ): Calibrated | CalibratedAt | undefined {
   if (rules.length === 0) return calibrated;
   return (moment, start) => {
-    const own = calibrated && calibratedAt(calibrated, moment, start);
     const now = rules.filter((rule) => isOfTime(rule, moment));
-    const ones = (): Float64Array =>
-      Float64Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));
-    const solved = Uint8Array.from({ length: channels * inputs }, (_, at) => {
-      const [c, a] = [firstChannel + Math.floor(at / inputs), at % inputs];
-      const isFlagged = now.some((rule) => rule.channels?.[c] !== 0 && rule.inputs?.[a] !== 0);
-      return isFlagged ? 0 : (own?.solved[at] ?? 1);
-    });
-    return { gains: own?.gains ?? gainsCA(ones(), channels, inputs), solved };
+    return leftOutOf(calibrated && calibratedAt(calibrated, moment, start), shape, (c, a) =>
+      now.some((rule) => rule.channels?.[shape.firstChannel + c] !== 0 && rule.inputs?.[a] !== 0),
+    );
   };
 }
 

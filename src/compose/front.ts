@@ -304,7 +304,10 @@ async function spectraFront(
   const startOf = (spectrum: number): Instant => addSamples(source.start, spectrum, source.spectrumRateHz);
   const stage = await finished(
     range ? countedOnce(take, counted, isCounted) : take,
-    ...([shape, rest, { backend, clock, startOf, blockSpectra, isCut: !kurtosis }, closers] as const),
+    shape,
+    rest,
+    { backend, clock, startOf, blockSpectra, isCut: !kurtosis },
+    closers,
   );
   const blocks = (): AsyncIterable<CanonicalSpectra> =>
     read
@@ -336,8 +339,10 @@ async function cellFront(
   const startOf = (spectrum: number): Instant => addSamples(source.start, spectrum, source.spectrumRateHz);
   const stage = await finished(
     take,
-    ...([shapeOf(source.ring), front] as const),
-    ...([{ backend, clock, startOf, blockSpectra, isCut: !kurtosis }, closers] as const),
+    shapeOf(source.ring),
+    front,
+    { backend, clock, startOf, blockSpectra, isCut: !kurtosis },
+    closers,
   );
   return {
     run: (behind, options) => run(source.cells(), chain(stage, behind), nothing, options),
@@ -402,7 +407,8 @@ async function finished<In>(
   let stage = spectra;
   if (kurtosis && blockSpectra !== undefined)
     stage = chain(
-      ...([stage, keep(gatherSpectra(backend, shape, blockSpectra, clock))] as const),
+      stage,
+      keep(gatherSpectra(backend, shape, blockSpectra, clock)),
       keep(await prepareKurtosis(whole, { backend, kurtosis, flaggedInputs })),
     );
   if (!isCut) {

@@ -92,7 +92,7 @@ export function openVisibilityFiles(
       path,
       everyS: fields['file-every'],
       values: fields.values ?? 'means',
-      largestSum: largestSumOf({ spectra, recording: { samples: Infinity } }, fields.integration ?? 1),
+      largestSum: largestSumOf(spectra, Infinity, fields.integration ?? 1),
       overwrite: observation.overwrite === true,
       centre: middle,
       header,

@@ -120,8 +120,6 @@ export async function planObservation(
     delays: front.delays,
     centre: gathered.front.delays.centre,
     flaggedInputs,
-    level: front.level,
-    equaliser: front.equaliser,
     equaliserIsLost: asked.equaliser === 'measured' && asked['equaliser-out'] === undefined,
     rules: rulesOf(flags, context, gathered.flags),
     discs: discsOf(flags),

@@ -13,7 +13,6 @@ export { modelSources, solvingFields } from './solving.js';
 export { handingOver } from './product.js';
 export type {
   MadeProduct,
-  Making,
   Observed,
   PlannedProduct,
   ProductItem,
@@ -26,4 +25,4 @@ export type { SpectraFacts } from './making/spectra.js';
 export type { BeamFacts } from './making/beams.js';
 export type { ImageFacts } from './making/images.js';
 export type { GainFacts } from './making/gains.js';
-export { dividingBeam, lookOf, seriesPaths } from './looks.js';
+export { dividingBeam, lookOf, refuseFollowingAll, seriesPaths } from './looks.js';

@@ -41,3 +41,14 @@ export async function dividingBeam(
     )
   );
 }
+
+/** Dishes point at one position: with several targets each was observed separately. */
+export function refuseFollowingAll(beam: ElementBeam | undefined, target: string | undefined): void {
+  const follows = (beam?.perStation ?? (beam ? [beam] : [])).some(({ pointing }) => pointing === 'followed');
+  if (follows && target?.trim().toLowerCase() === 'all')
+    refuse(
+      'source.target',
+      `all, and ${beam?.name ?? ''} points at the target: one beam would be used for all of them`,
+      'take one target at a time',
+    );
+}

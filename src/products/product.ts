@@ -9,8 +9,6 @@ import type { CrossHandLack, GainsFile, Recording, VisibilityHeader } from '../f
 import type { BeamItem, ComposedProduct, Front, FrontSpectra } from '../compose/index.js';
 import type {
   FlagRule,
-  Level,
-  EqualiserGains,
   Calibrated,
   CalibratedAt,
   IntegrationClock,
@@ -42,8 +40,6 @@ export interface Observed {
   readonly rules: readonly FlagRule[];
   /** Blank in images, and left out of models. */
   readonly discs: readonly SkyDisc[];
-  readonly level?: Level;
-  readonly equaliser?: EqualiserGains;
   /** Equaliser gains are not written to a file: data that are not divided by them now can never be. */
   readonly equaliserIsLost: boolean;
   /** For beams, if they are steered. */

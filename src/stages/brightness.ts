@@ -1,17 +1,14 @@
 /** Converts apparent brightness, the sky times the element beam, to the brightness of the sky. */
-import { baselineCount, baselineIndex, imageCPML, type ImageCPML } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
-import { productCount } from '../core/product-counts.js';
+import { imageCPML, type ImageCPML } from '../core/axes.js';
 import type { Vector3 } from '../core/vector.js';
 import type { ImageGeometry } from '../image/index.js';
 import { towardsOf, type ElementBeam } from '../sky/beams/element-beam.js';
 import { hasElements } from '../sky/beams/mixed.js';
-import { kindsOf, powersOf, powersOfPairs, type Gathering, type ImagePowers } from '../sky/beams/powers.js';
+import { powersOf, powersOfPairs, type Gathering, type ImagePowers } from '../sky/beams/powers.js';
 import { beamOfTelescope } from '../sky/beams/registry.js';
 import type { SkyPosition, TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { alongAxes } from './geometry.js';
-import { withoutLeakage } from './gains/apply-visibilities.js';
 import type { Calibrated, SkyImage } from './sky-image.js';
 
 /** Below this power relative to the peak, errors of the beam model dominate: pixels get no value. */
@@ -128,12 +125,11 @@ interface GatheredImage {
   /** The place that tracking beams point at. */
   readonly followed: SkyPosition;
   readonly autos: 'include' | 'leave-out';
+  /** All inputs that have gains are used. */
   readonly calibrated?: Calibrated;
-  /** The integration the image was made of; for voltages, all inputs that have gains are used. */
-  readonly integration?: Integration;
 }
 
-/** An image round the zenith divided by its beam, with the stations weighted as they took part. */
+/** An image of voltages divided by its beam. */
 export function correctedSky<Sky extends SkyImage>(
   sky: Sky,
   beam: ElementBeam,
@@ -142,27 +138,22 @@ export function correctedSky<Sky extends SkyImage>(
   const { plan, frame } = sky;
   const products = plan.polarisations === 1 ? (['XX'] as const) : (['XX', 'YY', 'Re XY', 'Im XY'] as const);
   const look = { axes: plan.axes, followedEnu: frame.directionEnu(gathered.followed) };
-  const powersIn = gathered.integration
-    ? ofPairs(gathered.integration, beam, look, gathered)
-    : ofInputs(plan, beam, look, gathered);
+  const powersIn = ofInputs(plan, beam, look, gathered);
   const powers = Array.from(plan.frequenciesHz, (frequencyHz, c) => {
     const own = powersIn(c, frequencyHz);
-    return products.map((_, p) => own[Math.min(p, own.length - 1)]);
+    return products.map(() => own);
   });
   const on = { pixels: plan.pixels, pixelCosine: plan.pixelSize, products, powers };
   return { ...sky, image: correctForBeam(sky.image, on) };
 }
 
-/** Of a channel: powers of XX, YY and XY, or one for all. */
-type PowersIn = (channel: number, frequencyHz: number) => readonly PowersAt[];
-
-/** For voltages: all pairs of inputs, with the weights of the plan. */
+/** Of a channel: all pairs of inputs, with the weights of the plan. */
 function ofInputs(
   { patterns, stations, polarisations }: ImageGeometry,
   beam: ElementBeam,
   { axes, followedEnu }: Look,
   { autos, calibrated }: GatheredImage,
-): PowersIn {
+): (channel: number, frequencyHz: number) => PowersAt {
   const inputs = stations * polarisations;
   const gathering: Gathering = {
     weighting: patterns ? 'own' : 'alike',
@@ -173,38 +164,5 @@ function ofInputs(
     }),
   };
   const powersTo = powersOf(beam, gathering);
-  return (c, frequencyHz) => [(l, m, n) => powersTo(c, frequencyHz, alongAxes(axes, l, m, n), followedEnu)];
-}
-
-/** For visibilities: each pair by its samples, where both inputs have gains. */
-function ofPairs(
-  recorded: Integration,
-  beam: ElementBeam,
-  look: Look,
-  { autos, calibrated }: GatheredImage,
-): PowersIn {
-  const solved = calibrated && withoutLeakage(recorded, calibrated);
-  const one = solved?.integration ?? recorded;
-  const { stations, polarisations, flaggedInputs } = one;
-  const { ofStation, count, beams } = kindsOf(beam, stations);
-  const isIn = (c: number, input: number): boolean =>
-    flaggedInputs[input] !== 1 && solved?.calibrated.solved[c * stations * polarisations + input] !== 0;
-  return (c, frequencyHz) => {
-    const weights = Array.from({ length: polarisations === 1 ? 1 : 3 }, () => new Float64Array(count ** 2));
-    const add = (i: number, pi: number, j: number, pj: number): void => {
-      if (!isIn(c, i * polarisations + pi) || !isIn(c, j * polarisations + pj)) return;
-      const cell = c * baselineCount(stations) + baselineIndex(Math.max(i, j), Math.min(i, j));
-      const samples = i < j ? productCount(one, cell, pj, pi) : productCount(one, cell, pi, pj);
-      weights[pi === pj ? pi : 2][ofStation[i] * count + ofStation[j]] += samples;
-    };
-    for (let i = 0; i < stations; i++)
-      for (let j = 0; j < stations; j++) {
-        if (i === j && autos === 'leave-out') continue;
-        add(i, 0, j, 0);
-        if (polarisations === 1) continue;
-        add(i, 1, j, 1);
-        add(i, 0, j, 1);
-      }
-    return weights.map((own) => meanPowers([{ ...look, frequencyHz, weights: own }], beams));
-  };
+  return (c, frequencyHz) => (l, m, n) => powersTo(c, frequencyHz, alongAxes(axes, l, m, n), followedEnu);
 }

@@ -11,12 +11,12 @@ import {
   type ChannelisePlan,
   type FilterWindow,
 } from '../channelise/index.js';
-import type { SpectraType } from '../core/axes.js';
-import { isComplexVoltage } from '../core/axes.js';
+import { isComplexVoltage, type SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import type { GapsCover } from '../core/gaps.js';
 import { addSeconds, type Instant } from '../core/instant.js';
 import type { KnownLength, VoltageSource } from '../core/sources.js';
+import { readText } from '../formats/index.js';
 
 export interface ChannelSettings {
   readonly channels: number;
@@ -88,6 +88,19 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
 function inputFullScale({ type, bits }: VoltageSource): { readonly inputFullScale?: number } {
   const narrow = bits !== undefined && bits > 2 && type !== 'f32' && type !== 'cf32';
   return narrow ? { inputFullScale: 2 ** (bits - 1) - 1 } : {};
+}
+
+/** The user's filter: numbers separated by white space or commas; errors name the line. */
+export async function readCoefficients(path: string): Promise<Float64Array> {
+  const values: number[] = [];
+  for (const [n, line] of (await readText(path)).split('\n').entries())
+    for (const word of line.split(/[\s,]+/).filter((text) => text !== '')) {
+      const value = Number(word);
+      if (!Number.isFinite(value))
+        refuse(`${path}, line ${n + 1}`, `'${word}' is not a number`, 'give the coefficients one a line');
+      values.push(value);
+    }
+  return Float64Array.from(values);
 }
 
 /**

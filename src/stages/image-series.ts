@@ -1,8 +1,8 @@
 /** A series of images: what both ways of imaging hand over for each, and how they become a cube and an animation. */
+import { present } from '../core/present.js';
 import { planeML, type PlaneML } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
-import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
-import { formatHz } from '../core/units.js';
+import type { Instant } from '../core/instant.js';
 import {
   imageStretch,
   renderAnimation,
@@ -12,9 +12,8 @@ import {
 } from '../draw/index.js';
 import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
 import type { BeyondCells, FittedBeam, HandTally, WideMethod } from '../image/index.js';
-import { sourcesUp } from '../sky/above.js';
 import type { SkyFrame, SkyPosition } from '../sky/frame.js';
-import { calibrationOf, type PictureOptions } from './products.js';
+import { labelsOf, type PictureOptions } from './products.js';
 import type { Smearing } from './smearing.js';
 
 export interface SeriesImage {
@@ -71,7 +70,7 @@ export const onContactSheet = <One>(images: readonly One[]): One[] => {
 
 /** Writes images one after the other as a cube in time, an animation, and a contact sheet where requested. */
 export async function writeSeries(paths: SeriesPaths, series: Series, options: SeriesOptions): Promise<void> {
-  const { images, plan, beam } = series;
+  const { images, plan, beam, frequencyHz, bandHz } = series;
   if (images.length === 0)
     refuse('image', 'no image came of the series', 'give a shorter products.images.every');
   const { telescope } = options;
@@ -81,24 +80,11 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
   const shownImages = isDrawn ? images.filter((_, k) => !blank.has(k)) : [];
   const pictures = shownImages.map(({ plane, start, durationS, frame }) =>
     skyPicture({
+      ...labelsOf({ frame, start, durationS, frequencyHz, bandHz, digits: durationS < 1 ? 3 : 0 }, options),
       plane,
       plan,
-      frame,
       stretch,
-      unit: options.unit,
-      integrationS: durationS,
-      look: options.look,
       beam,
-      title: [
-        telescope.title,
-        `${formatInstant(addSeconds(start, durationS / 2), durationS < 1 ? 3 : 0)} · ${formatHz(series.frequencyHz)}, ` +
-          `${formatHz(series.bandHz)} wide · ${telescope.stations.length} stations`,
-        options.method,
-      ],
-      calibration: calibrationOf(options),
-      sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: series.frequencyHz }).map(
-        ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
-      ),
     }),
   );
   const animation =
@@ -122,15 +108,14 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
       beam,
       telescope: telescope.name,
       unit: options.unit,
-      frequencyHz: series.frequencyHz,
+      frequencyHz,
       everyS: series.everyS,
       planes: images,
-      history: [
+      history: present(
         ...options.history,
-        ...(images.every(({ centre }) => centre.raDeg === middle.centre.raDeg)
-          ? []
-          : ['each image has a centre of its own: CRVAL is of the middle one, table TIMES has all']),
-      ],
+        images.some(({ centre }) => centre.raDeg !== middle.centre.raDeg) &&
+          'each image has a centre of its own: CRVAL is of the middle one, table TIMES has all',
+      ),
     });
     const drawn = [animation, sheet].filter((one) => one !== undefined);
     for (const [k, one] of drawn.entries()) await set.files[k + 1].write(one);

@@ -25,6 +25,7 @@ export {
   planChannels,
   spectraIn,
   nominalSpectra,
+  readCoefficients,
 } from './channels.js';
 export {
   type IntegrationClock,
@@ -38,7 +39,6 @@ export {
   refuseSharedDates,
   spectrumStart,
 } from './clock.js';
-export { readCoefficients } from './coefficients.js';
 export { type Coherence, KEEP, MOST_DELAY_WIDTHS, longestIntegrationS, coherenceOf } from './coherence.js';
 export { type CorrelateSettings, prepareCorrelate } from './correlate.js';
 export { type DirectImageSettings, type DirectSkyImage, prepareDirectImage } from './direct-image.js';
@@ -53,10 +53,16 @@ export { type Finer, prepareFold, spectraBehind } from './fine/fold.js';
 export { type FineChannels, planFineChannels, streamsOf } from './fine/streams.js';
 export { widenedSource } from './fine/widened-source.js';
 export { gatherSpectra, gatherVoltages, splitSpectra } from './flag-blocks.js';
-export { type FlagRulesSettings, type FlagTally, flagsOfAll, prepareFlagRules } from './flag-rules.js';
 export { type StoredFlags, readStoredFlags, rulesOfFile, writeFlagFile } from './flags/flag-file.js';
 export { type FlagAccount, type FlaggedFile, flagFile } from './flags/flagged-file.js';
-export { type FlagRule, isOfTime } from './flags/rules.js';
+export {
+  type FlagRule,
+  type FlagRulesSettings,
+  type FlagTally,
+  flagsOfAll,
+  isOfTime,
+  prepareFlagRules,
+} from './flags/rules.js';
 export {
   type FlagContext,
   channelsNamed,
@@ -99,8 +105,14 @@ export { type OutsideSource, outsideModel } from './gains/outside.js';
 export { type FittedDelay, type OverBand, fitDelays, oneGain } from './gains/over-band.js';
 export { gainsAtMoment } from './gains/over-time.js';
 export { type Misfit, SOME_LOST, shapedGains } from './gains/shaped.js';
-export { frameAtMiddle, longestBaselineM, stationPositions } from './geometry.js';
-export { type ImageInput, type ImageStageSettings, type VisibilitySkyImage, prepareImage } from './image.js';
+export { frameAtMiddle, longestBaselineM, phasedAt, stationPositions } from './geometry.js';
+export {
+  W_TERM_ACCURACY,
+  type ImageInput,
+  type ImageStageSettings,
+  type VisibilitySkyImage,
+  prepareImage,
+} from './image.js';
 export { joinChannels } from './join-channels.js';
 export {
   type RequestedKurtosis,
@@ -109,25 +121,25 @@ export {
   powersFor,
   prepareKurtosis,
 } from './kurtosis.js';
-export { imagedInputs, imagedTelescope } from './left-out.js';
+export { imagedInputs, imagedTelescope, leftOutOf } from './left-out.js';
 export { type Level, atNominalGain, brightnessAtNominalGain, chooseLevel } from './levels.js';
 export { readEqualiser, writeEqualiser } from './levels/equaliser-file.js';
 export { type EqualiserGains, measureEqualiser, undoEqualiser } from './levels/equaliser-gains.js';
 export { LOOKED_AT, RANGE, SpectraWatch } from './levels/watch-spectra.js';
 export { type Rounded, RoundingWatch, measuredRange } from './levels/watch.js';
-export { prepareBins } from './moments.js';
 export { partOfRecording, partOfStream } from './part-of-recording.js';
 export { MOST_LOSS, checkedPhaseLoss, phaseLoss, phaseLossLines } from './phase-loss.js';
-export { phasedAt } from './phased-at.js';
 export { ImagerStore, planMoments } from './planned-imager.js';
 export { type InputPowers, preparePower } from './power.js';
 export {
   type ImageFile,
   type PictureOptions,
   brightnessFacts,
+  fewStationsBeam,
   handName,
-  calibrationOf,
+  labelsOf,
   pictureParts,
+  sidelobesText,
   planesOf,
   writeSky,
   writeSkyFits,
@@ -135,10 +147,9 @@ export {
   writeJointly,
   pictureWidth,
 } from './products.js';
-export { fewStationsBeam, sidelobesText } from './sidelobes.js';
 export { queued } from './queued.js';
 export { recordSimulation } from './record.js';
-export { type Integrations, type RowReader, channelOf, readRows, rowsOf } from './rows.js';
+export { type Integrations, type RowReader, channelOf, prepareBins, readRows, rowsOf } from './rows.js';
 export { type RunOptions, lengthOf, results, run, runOne, through } from './run.js';
 export { type CoarsePlan, betweenPixels, seenIn } from './seen-in.js';
 export { type ChannelRange, gapsWithin, prepareSelectChannels } from './select-channels.js';
@@ -202,8 +213,7 @@ export { hostAdder, prepareSum } from './sum.js';
 export { prepareTakeCells } from './take-cells.js';
 export { takeChannels } from './take-channels.js';
 export { type TakeSpectraSettings, prepareTakeSpectra, spectraPerBlock } from './take-spectra.js';
-export { type TiltFacts, tiltFacts, tiltLines } from './tilt.js';
-export { trackedGains } from './tracked-gains.js';
+export { type TiltFacts, outsideField, tiltFacts, tiltLines } from './tilt.js';
 export {
   type DelayRequest,
   type RequestedDelays,
@@ -212,8 +222,6 @@ export {
   mostDelaySamples,
   requestDelays,
 } from './tracking.js';
-export { type UnphaseSettings, prepareUnphase } from './unphase.js';
+export { type UnphaseSettings, prepareUnphase, trackedGains } from './unphase.js';
 export { type RequestedVanVleck, type VanVleckTally, prepareVanVleck } from './van-vleck.js';
-export { W_TERM_ACCURACY, prepareWTermImager } from './w-term-image.js';
-export { type Writer, endsEarly, written, writtenAsFar } from './write.js';
-export { outsideField } from './outside-field.js';
+export { type Copied, endsEarly, written, writtenAsFar, writtenBlocks } from './write.js';

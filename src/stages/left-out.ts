@@ -26,15 +26,9 @@ export function imagedInputs({
 }): ImagedInputs {
   const calibrated = imaging?.calibrated;
   if (flaggedInputs?.includes(1) !== true) return { telescope, ...(calibrated && { calibrated }) };
-  const inputs = flaggedInputs.length;
-  const count = frequenciesHz.length * inputs;
-  const without = (own: Calibrated | undefined): Calibrated => {
-    const given = own?.gains ?? Float64Array.from({ length: 2 * count }, (_, n) => (n % 2 === 0 ? 1 : 0));
-    const solved = Uint8Array.from({ length: count }, (_, at) =>
-      flaggedInputs[at % inputs] === 1 ? 0 : (own?.solved[at] ?? 1),
-    );
-    return { gains: gainsCA(given, frequenciesHz.length, inputs), solved };
-  };
+  const shape = { channels: frequenciesHz.length, inputs: flaggedInputs.length };
+  const without = (own: Calibrated | undefined): Calibrated =>
+    leftOutOf(own, shape, (_, a) => flaggedInputs[a] === 1);
   return {
     telescope: imagedTelescope(telescope, flaggedInputs),
     calibrated:
@@ -42,6 +36,20 @@ export function imagedInputs({
         ? (moment) => without(calibratedAt(calibrated, moment))
         : without(calibrated),
   };
+}
+
+/** Gains with 0 for what is left out among the solved ones; 1 where there are none. */
+export function leftOutOf(
+  own: Calibrated | undefined,
+  { channels, inputs }: { readonly channels: number; readonly inputs: number },
+  isLeftOut: (channel: number, input: number) => boolean,
+): Calibrated {
+  const ones = (): Float64Array =>
+    Float64Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));
+  const solved = Uint8Array.from({ length: channels * inputs }, (_, at) =>
+    isLeftOut(Math.floor(at / inputs), at % inputs) ? 0 : (own?.solved[at] ?? 1),
+  );
+  return { gains: own?.gains ?? gainsCA(ones(), channels, inputs), solved };
 }
 
 /** Stations without any input are moved to another one's place: the grid need not reach them. */

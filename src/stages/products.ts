@@ -1,8 +1,10 @@
 /** Products: FITS for programs, PNG for people. */
+import { present } from '../core/present.js';
 import type { OnStep } from '../core/progress.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addSeconds, formatInstant } from '../core/instant.js';
-import { formatHz } from '../core/units.js';
+import type { PlaneML } from '../core/axes.js';
+import { formatHz, percent } from '../core/units.js';
 import {
   encodeFitsImage,
   type CrossHandLack,
@@ -18,10 +20,12 @@ import {
   loneHand,
   planeOf,
   productAlone,
+  sidelobesOf,
   stationBeam,
   stokesI,
   usedBand,
   type FittedBeam,
+  type Sidelobes,
   type UsedBand,
 } from '../image/index.js';
 import { CorellaError } from '../core/errors.js';
@@ -30,7 +34,6 @@ import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
 import { apparent, brightnessHistory, type Brightness } from './brightness.js';
 import { centreOf, type SkyImage, type StokesPlanes } from './sky-image.js';
-import { fewStationsBeam, sidelobesText, type DirtyBeam } from './sidelobes.js';
 import { tiltLines } from './tilt.js';
 
 export interface ProductOptions {
@@ -116,6 +119,25 @@ export function brightnessFacts({
   return { brightness: brightness.kind, history: [...history, ...brightnessHistory(brightness)] };
 }
 
+/** Arrays with fewer stations have sidelobes that are easily taken for sources. */
+const FEW_STATIONS = 32;
+
+type DirtyBeam = Sidelobes & { readonly plane: PlaneML };
+
+/** The dirty beam of an array of few stations, with the level of its sidelobes; plane : [m][l]. */
+export function fewStationsBeam(
+  { stations }: Pick<Telescope, 'stations'>,
+  pixels: number,
+  plane: PlaneML,
+): DirtyBeam | undefined {
+  const sidelobes = stations.length < FEW_STATIONS ? sidelobesOf(pixels, plane) : undefined;
+  return sidelobes && { plane, ...sidelobes };
+}
+
+/** "sidelobes up to 34 % of the peak, down to −21 %" */
+export const sidelobesText = ({ highest, lowest }: Sidelobes): string =>
+  `sidelobes up to ${percent(highest)} of the peak${lowest < 0 ? `, down to −${percent(-lowest)}` : ''}`;
+
 /** Of images from visibilities by few stations. */
 const dirtyBeamOf = ({ beam, plan, weights }: Beamed, telescope: Telescope): DirtyBeam | undefined =>
   beam && fewStationsBeam(telescope, plan.pixels, stokesI(averageChannels(beam, plan, weights), plan, 0));
@@ -154,15 +176,13 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     ...(hand === undefined && planesOf(sky.stokes)),
     ...brightnessFacts({
       ...options,
-      history: [
+      history: present(
         ...options.history,
         ...tiltLines(plan).map(textOf),
-        ...(dirtyBeam ? [`the dirty beam has ${sidelobesText(dirtyBeam)}`] : []),
+        dirtyBeam && `the dirty beam has ${sidelobesText(dirtyBeam)}`,
         ...(hand === undefined && plan.polarisations === 2 ? (sky.stokes?.history ?? []) : []),
-        ...(keep && plan.channels > 1
-          ? ['BMAJ, BMIN and BPA are of all channels together; table BEAMS has each']
-          : []),
-      ],
+        keep && plan.channels > 1 && 'BMAJ, BMIN and BPA are of all channels together; table BEAMS has each',
+      ),
     }),
   };
 }
@@ -255,33 +275,60 @@ export function calibrationOf({
   return gainsAre === 'relative' ? 'relative gains' : 'uncalibrated';
 }
 
-export function pictureParts(
-  { frame, start, durationS, polarisations, hand, frequenciesHz, band }: PictureFacts,
-  options: Omit<PictureOptions, 'channels' | 'history' | 'width'>,
-): Omit<SkyPicture, 'plane' | 'plan'> {
-  const { telescope, channelWidthHz } = options;
-  const { frequencyHz: centreHz, widthHz } =
-    band ?? usedBand(frequenciesHz, channelWidthHz, new Uint8Array(frequenciesHz.length).fill(1));
+type PictureWords = Omit<PictureOptions, 'channels' | 'channelWidthHz' | 'history' | 'width'>;
+
+/** A picture's headline and labels. */
+export function labelsOf(
+  {
+    frame,
+    start,
+    durationS,
+    frequencyHz,
+    bandHz,
+    centre,
+    digits = 0,
+  }: Pick<SkyImage, 'frame' | 'start' | 'durationS'> & {
+    readonly frequencyHz: number;
+    readonly bandHz: number;
+    /** For the headline, where it is not the zenith. */
+    readonly centre?: string;
+    /** Of the time's seconds. */
+    readonly digits?: number;
+  },
+  options: PictureWords,
+): Omit<SkyPicture, 'plane' | 'plan' | 'stokes'> {
+  const { telescope } = options;
   return {
     frame,
     title: [
-      telescope.title,
-      `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(widthHz)} wide · ` +
+      centre === undefined ? telescope.title : `${telescope.title}: ${centre}`,
+      `${formatInstant(addSeconds(start, durationS / 2), digits)} · ${formatHz(frequencyHz)}, ${formatHz(bandHz)} wide · ` +
         `${telescope.stations.length} stations`,
       options.method,
     ],
     unit: options.unit,
     look: options.look,
-    stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
     calibration: calibrationOf(options),
     integrationS: durationS,
-    sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: centreHz }).map(
+    sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz }).map(
       ({ source, directionEnu }) => ({
         name: source.name,
         directionEnu,
         accuracyDeg: source.accuracyDeg,
       }),
     ),
+  };
+}
+
+export function pictureParts(
+  { frame, start, durationS, polarisations, hand, frequenciesHz, band }: PictureFacts,
+  options: PictureWords & Pick<PictureOptions, 'channelWidthHz'>,
+): Omit<SkyPicture, 'plane' | 'plan'> {
+  const { frequencyHz, widthHz: bandHz } =
+    band ?? usedBand(frequenciesHz, options.channelWidthHz, new Uint8Array(frequenciesHz.length).fill(1));
+  return {
+    ...labelsOf({ frame, start, durationS, frequencyHz, bandHz }, options),
+    stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
   };
 }
 

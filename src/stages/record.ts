@@ -5,7 +5,7 @@ import { createSigmf } from '../formats/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { simulate } from '../sky/simulate.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
-import { written } from './write.js';
+import { writtenBlocks } from './write.js';
 
 interface RecordOptions {
   readonly history: readonly string[];
@@ -53,16 +53,10 @@ export async function recordSimulation(
         },
       },
     });
-  return written(create, async (append) => {
-    const simulation = simulate(plan, Math.min(BLOCK_SAMPLES, plan.samples));
-    let samples = 0;
-    let missingSamples = 0;
-    for await (const block of simulation) {
-      await append(block);
-      samples += block.samples;
-      missingSamples += samplesIn(block.gaps);
-      options.onProgress?.({ done: samples, of: plan.samples, unit: 'samples' });
-    }
-    return { clippedNumbers: simulation.clippedNumbers, missingSamples };
+  const simulation = simulate(plan, Math.min(BLOCK_SAMPLES, plan.samples));
+  const { missingSamples } = await writtenBlocks(create, simulation, ({ gaps }) => samplesIn(gaps), {
+    of: plan.samples,
+    onProgress: options.onProgress,
   });
+  return { clippedNumbers: simulation.clippedNumbers, missingSamples };
 }

@@ -1,7 +1,7 @@
 /** Integrations as rows with fringes stopped, read as often as an image needs them. */
 import { uvwR, visibilitiesRC, weightsRC } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
-import { addSeconds } from '../core/instant.js';
+import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import {
   joinRows,
   stopFringes,
@@ -18,7 +18,6 @@ import { frameAtMiddle, stationPositions } from './geometry.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from './sky-image.js';
 import { groupsOf } from './shares.js';
 import type { StationKinds } from '../sky/beams/powers.js';
-import { prepareBins } from './moments.js';
 
 /** Integrations in the order of time, the same each time they are requested. */
 export type Integrations = () => AsyncIterable<Integration> | Iterable<Integration>;
@@ -58,7 +57,7 @@ function stoppedAt(
   return isSame ? stopped : undefined;
 }
 
-/** The rows of one integration that have any weight; `bin` is its moment's (moments.ts). */
+/** The rows of one integration that have any weight; `bin` is its moment's (prepareBins). */
 export function rowsOf(recorded: Integration, options: RowOptions, bin = 0): WideRows {
   const { telescope, frequenciesHz, centre, product, precision } = options;
   const middle = addSeconds(recorded.start, recorded.durationS / 2);
@@ -215,5 +214,35 @@ export function channelOf(rows: WideRows, c: number): WideRows {
     visibilities: visibilities && visibilitiesRC(values, count, 1),
     weights: weightsRC(own, count, 1),
     groups,
+  };
+}
+
+/** Integrations that begin within so long of the first form one moment: the sky rotates by 0.08°. */
+const ONE_MOMENT_S = 20;
+
+interface TimeBins {
+  /** The moment of an integration, added in the order of time. */
+  add(integration: Pick<Integration, 'start' | 'durationS'>): number;
+  /** For each moment: the mean of its integrations' middles. */
+  moments(): Instant[];
+}
+
+/** Moments of some seconds: the sky hardly rotates meanwhile. */
+export function prepareBins(): TimeBins {
+  const bins: { readonly start: Instant; sumS: number; count: number }[] = [];
+  return {
+    add: ({ start, durationS }) => {
+      let last = bins.at(-1);
+      // An integration out of order begins a new moment.
+      const sinceS = last ? secondsBetween(last.start, start) : Infinity;
+      if (!last || sinceS < 0 || sinceS >= ONE_MOMENT_S) {
+        last = { start, sumS: 0, count: 0 };
+        bins.push(last);
+      }
+      last.sumS += secondsBetween(last.start, start) + durationS / 2;
+      last.count++;
+      return bins.length - 1;
+    },
+    moments: () => bins.map(({ start, sumS, count }) => addSeconds(start, sumS / count)),
   };
 }

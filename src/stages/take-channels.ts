@@ -1,5 +1,12 @@
 /** Some channels of an integration, with sums and counts unchanged. */
-import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
+import {
+  baselineCount,
+  countsCB,
+  countsCBPP,
+  visibilitiesCBPP,
+  weightsCBPP,
+  type VisibilitiesCBPP,
+} from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 
 export function takeChannels(one: Integration, channels: readonly number[]): Integration {
@@ -13,6 +20,9 @@ export function takeChannels(one: Integration, channels: readonly number[]): Int
     });
     return into;
   };
+  const shape = [channels.length, baselines, polarisations] as const;
+  const valuesOf = (all: VisibilitiesCBPP): VisibilitiesCBPP =>
+    visibilitiesCBPP(take(all, 2 * baselines * products), ...shape);
   return {
     start: one.start,
     durationS: one.durationS,
@@ -21,36 +31,16 @@ export function takeChannels(one: Integration, channels: readonly number[]): Int
     polarisations,
     flaggedInputs: one.flaggedInputs,
     ...(one.pairs && { pairs: one.pairs }),
-    visibilities: visibilitiesCBPP(
-      take(visibilities, 2 * baselines * products),
-      channels.length,
-      baselines,
-      polarisations,
-    ),
+    visibilities: valuesOf(visibilities),
     counts: countsCB(take(counts, baselines), channels.length, baselines),
     ...(productCounts && {
-      productCounts: countsCBPP(
-        take(productCounts, baselines * products),
-        channels.length,
-        baselines,
-        polarisations,
-      ),
+      productCounts: countsCBPP(take(productCounts, baselines * products), ...shape),
     }),
     ...(passThrough && {
       passThrough: {
         ...passThrough,
-        means: visibilitiesCBPP(
-          take(passThrough.means, 2 * baselines * products),
-          channels.length,
-          baselines,
-          polarisations,
-        ),
-        weights: weightsCBPP(
-          take(passThrough.weights, baselines * products),
-          channels.length,
-          baselines,
-          polarisations,
-        ),
+        means: valuesOf(passThrough.means),
+        weights: weightsCBPP(take(passThrough.weights, baselines * products), ...shape),
       },
     }),
   };

@@ -1,6 +1,9 @@
-/** The report for images that are centred on the normal of the stations' own plane instead of the zenith. */
+/** Messages on the centre of images round the zenith, or round the normal of the stations' own plane. */
+import { DEGREES_PER_RADIAN } from '../core/units.js';
+import type { VisibilityHeader } from '../formats/index.js';
+import { tiltOf, type ImageField, type ImagePlan, type Tilt } from '../image/index.js';
 import { message, type Message } from '../messages/index.js';
-import { tiltOf, type ImagePlan, type Tilt } from '../image/index.js';
+import type { SkyFrame } from '../sky/frame.js';
 
 type TiltedPlan = Pick<ImagePlan, 'axes' | 'field'>;
 
@@ -20,4 +23,17 @@ export function tiltFacts({ axes, field }: TiltedPlan): TiltFacts | undefined {
 export function tiltLines(plan: TiltedPlan): Message[] {
   const tilt = tiltFacts(plan);
   return tilt ? [message('image.tilted-plane', { ...tilt })] : [];
+}
+
+/** Fields are round the zenith: a centre tracked elsewhere may be outside them. */
+export function outsideField(
+  { object, phaseCentre }: Pick<VisibilityHeader, 'object' | 'phaseCentre'>,
+  frame: SkyFrame,
+  field: ImageField,
+): Message[] {
+  const { x, y, z } = frame.directionEnu(phaseCentre);
+  const fromZenithDeg = Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
+  return fromZenithDeg <= (field.kind === 'field' ? field.widthDeg / 2 : 90)
+    ? []
+    : [message('image.phase-centre-outside', { object, fromZenithDeg })];
 }

@@ -1,6 +1,7 @@
 /** Writes to disk, all or nothing; or, where finished items are of use, as far as it went. */
 import { InterruptedError, stoppable } from '../core/ending.js';
 import { CorellaError } from '../core/errors.js';
+import type { OnProgress } from '../core/progress.js';
 import { errorCode } from '../formats/index.js';
 import type { Emit } from './stage.js';
 
@@ -26,6 +27,33 @@ export async function written<Item, Result>(
     throw error;
   }
 }
+
+export interface Copied {
+  /** Per input, including missing ones. */
+  readonly samples: number;
+  /** Over all inputs, and channels of spectra. */
+  readonly missingSamples: number;
+}
+
+/** Writes all blocks of a recording; `of` is its length. */
+export const writtenBlocks = <Block extends { readonly samples: number; release?(): void }>(
+  create: () => Promise<Writer<Block>>,
+  blocks: AsyncIterable<Block>,
+  missingIn: (block: Block) => number,
+  { of, onProgress }: { readonly of: number; readonly onProgress?: OnProgress },
+): Promise<Copied> =>
+  written(create, async (append) => {
+    let samples = 0;
+    let missingSamples = 0;
+    for await (const block of blocks) {
+      await append(block);
+      samples += block.samples;
+      missingSamples += missingIn(block);
+      block.release?.();
+      onProgress?.({ done: samples, of, unit: 'samples' });
+    }
+    return { samples, missingSamples };
+  });
 
 /** A writer whose items are of use one by one. */
 interface KeepingWriter<Item> extends Writer<Item> {

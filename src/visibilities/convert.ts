@@ -11,14 +11,18 @@ import {
   type Recording,
 } from '../formats/index.js';
 import { readLine, type Observation } from '../observation/index.js';
-import { BLOCK_BYTES, written, type Writer } from '../stages/index.js';
+import { BLOCK_BYTES, writtenBlocks, type Copied } from '../stages/index.js';
 import { openSource } from './from-visibilities.js';
 import { begin, runOpened, type VisibilitiesOutcome, type VisibilitiesSettings } from './run.js';
 
 /** Result: visibilities, or a copied recording. */
 export type Converted =
   | { readonly visibilities: VisibilitiesOutcome }
-  | { readonly recording: Recording; readonly copied: Copied; readonly seconds: number };
+  | {
+      readonly recording: Recording;
+      readonly copied: Copied;
+      readonly seconds: number;
+    };
 
 /** An observation with one product, visibilities. If its source is a recording, that is copied. */
 export async function convertFile(
@@ -76,14 +80,11 @@ interface CopyOptions {
   readonly onProgress?: OnProgress;
 }
 
-interface Copied {
-  /** Per input, including missing ones. */
-  readonly samples: number;
-  /** Over all inputs and channels. */
-  readonly missingSamples: number;
-}
-
-export async function copyRecording(from: Recording, path: string, options: CopyOptions): Promise<Copied> {
+export async function copyRecording(
+  from: Recording,
+  path: string,
+  { history, onProgress }: CopyOptions,
+): Promise<Copied> {
   const common = {
     telescope: from.telescope,
     inputs: from.inputs,
@@ -92,13 +93,14 @@ export async function copyRecording(from: Recording, path: string, options: Copy
     start: from.start,
     unknownFacts: from.unknownFacts,
     description: `${from.path} (${from.format})`,
-    history: options.history,
+    history,
   };
+  const length = { of: from.samples, onProgress };
   if (from.kind === 'voltages') {
     const { type, sampleRateHz, centreFrequencyHz } = from;
     const create = () => createSigmf(path, { ...common, type, sampleRateHz, centreFrequencyHz });
     const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * from.inputs)));
-    return copy(create, from.blocks(perBlock), (block) => samplesIn(block.gaps), from.samples, options);
+    return writtenBlocks(create, from.blocks(perBlock), ({ gaps }) => samplesIn(gaps), length);
   }
   const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, levels, gainRatio, realChannels } =
     from;
@@ -119,26 +121,5 @@ export async function copyRecording(from: Recording, path: string, options: Copy
         : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
     });
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
-  return copy(create, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);
-}
-
-function copy<Block extends { readonly samples: number; release?(): void }>(
-  create: () => Promise<Writer<Block>>,
-  blocks: AsyncIterable<Block>,
-  missingIn: (block: Block) => number,
-  inAll: number,
-  { onProgress }: CopyOptions,
-): Promise<Copied> {
-  return written(create, async (append) => {
-    let samples = 0;
-    let missingSamples = 0;
-    for await (const block of blocks) {
-      await append(block);
-      samples += block.samples;
-      missingSamples += missingIn(block);
-      block.release?.();
-      onProgress?.({ done: samples, of: inAll, unit: 'samples' });
-    }
-    return { samples, missingSamples };
-  });
+  return writtenBlocks(create, from.blocks(perBlock), ({ gaps }) => channelSamplesIn(gaps), length);
 }

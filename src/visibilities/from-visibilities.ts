@@ -14,6 +14,7 @@ import {
 } from '../formats/index.js';
 import {
   channelsNamed,
+  chooseIntegration,
   flagFile,
   readStoredFlags,
   type FlagAccount,
@@ -222,6 +223,22 @@ export async function countedPartOf(
   }
   if (integrationCount === 0) refuseNoTimes(from);
   return { ...part, integrationCount };
+}
+
+/** The file with only the chosen integration; the whole file if none is chosen. */
+export function chosen(
+  file: VisibilityFile,
+  number: Observation['source']['integration'] = 'sum',
+): VisibilityFile {
+  if (number === 'sum') return file;
+  return {
+    ...file,
+    durationsS: undefined,
+    integrationCount: 1,
+    integrations: async function* () {
+      yield (await chooseIntegration(file, number)).integration;
+    },
+  };
 }
 
 export const refuseNoTimes = ({ opened, observation: { source } }: FromVisibilities): never =>

@@ -1,4 +1,5 @@
 /** Gains for all times of a visibility file, and their mismatch with the data. */
+import { present } from '../core/present.js';
 import type { Instant } from '../core/instant.js';
 import { message, type Message } from '../messages/index.js';
 import type { CrossHandLack } from '../formats/index.js';
@@ -42,12 +43,10 @@ export function gainsOver(
     at(time).crossHands.forEach((isKnownThen, c) => (first.crossHands[c] &= isKnownThen));
   return {
     gains: { calibrated: file.later ? at : first, first },
-    warnings: [
+    warnings: present(
       ...fitsData(file, path, { telescope, frequenciesHz, ...facts }),
-      ...(without > 0
-        ? [message('gains.channels-without', { path, without, of: frequenciesHz.length })]
-        : []),
-    ],
+      without > 0 && message('gains.channels-without', { path, without, of: frequenciesHz.length }),
+    ),
   };
 }
 

@@ -1,41 +1,21 @@
 /** Entry point of `visibilities`: integrations from files are calibrated, imaged, averaged, converted. */
 export { calibrateIntegration } from './calibrate.js';
 export { combineBands } from './combine-bands.js';
-export {
-  type CalibrationSummary,
-  type FullPolarisation,
-  type GainsPlan,
-  isMisplaced,
-  misfitWords,
-  type OutsideAt,
-  type SolvedGains,
-} from '../products/solve/index.js';
+export type { SolvedGains } from '../products/solve/index.js';
 export { convertFile, copyRecording, type Converted } from './convert.js';
 export { type ItemOfVisibilities } from './from-visibilities.js';
-export { fringesOf, methodWords, type ImagedSeries, type ImagedSky } from './products/images.js';
 export type { WrittenGains } from './products/gains.js';
-export type { AppliedGains, WrittenVisibilities } from './products/visibilities.js';
 export {
   runVisibilities,
   withVisibilities,
-  type MadeFromVisibilities,
-  type VisibilitiesOutcome,
   type VisibilitiesPlan,
   type VisibilitiesSettings,
 } from './run.js';
-export { loneHandOf } from './wide/choose-products.js';
 export { type WideSkyImage, imageWide } from './wide/image.js';
-export {
-  type WidePaths,
-  type WideProductOptions,
-  picturePlane,
-  standingChannel,
-  writeWide,
-} from './wide/products.js';
+export { type WidePaths, type WideProductOptions, writeWide } from './wide/products.js';
 export { imageWideSeries } from './wide/series.js';
 export { type WideFieldOptions, type WideSettings } from './wide/settings.js';
 export type { WideSetup } from './wide/survey.js';
-export { holdingCellDeg } from './wide/weighed.js';
 export {
   countText,
   lackingIn,

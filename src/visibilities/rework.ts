@@ -1,5 +1,5 @@
 /**
- * Parts of a visibility file, and its averages: times, channels, antennas, pairs, products; flags added or removed;
+ * Parts of a visibility file, and its averages: times, channels, antennas, pairs, products; flags removed;
  * means over time and frequency. Visibilities here have running fringes: averaging stops them at the phase centre and
  * restarts them at the mean time and frequency, so sources away from the centre are smeared, as in any average. With a
  * new phase centre, averaging uses that one.
@@ -31,8 +31,6 @@ export interface Rework {
   readonly pairs?: readonly (readonly [number, number])[];
   /** AIPS codes. */
   readonly products?: readonly number[];
-  /** flags : [a] of the file's inputs, 1 to flag. */
-  readonly flags?: Uint8Array;
   /** Whether flagged values with data count again. */
   readonly unflag?: boolean;
   readonly averageS?: number;
@@ -204,14 +202,10 @@ function delaysS({ header }: Plan, middle: Instant): Float64Array {
   );
 }
 
-/** Every requested value: its index here, its index in the file, and its polarisations of (i, j). */
+/** Every requested value: its index here, its index in the file, its pair and channel. */
 function visit(
   plan: Plan,
-  see: (
-    at: number,
-    from: number,
-    pair: { i: number; j: number; b: number; c: number; channel: number; a1: number; a2: number },
-  ) => void,
+  see: (at: number, from: number, pair: { i: number; j: number; b: number; channel: number }) => void,
 ): void {
   const { stations, products, header, wanted, each, channels, from } = plan;
   const { polarisations } = from;
@@ -230,15 +224,7 @@ function visit(
           for (let k = 0; k < each; k++) {
             const channel = channels[c * each + k];
             const cell = ((channel * fromBaselines + fromB) * polarisations + pi) * polarisations + pj;
-            see((c * baselines + b) * products.length + q, cell, {
-              i,
-              j,
-              b,
-              c,
-              channel,
-              a1: stations[i] * polarisations + pi,
-              a2: stations[j] * polarisations + pj,
-            });
+            see((c * baselines + b) * products.length + q, cell, { i, j, b, channel });
           }
         });
       }
@@ -251,7 +237,7 @@ function addTo(bin: Bin, plan: Plan, integration: Integration, middle: Instant):
   bin.first ??= middle;
   bin.laterS += secondsBetween(bin.first, middle) * integration.durationS;
   bin.durationS += integration.durationS;
-  visit(plan, (at, cell, { i, j, b, channel, a1, a2 }) => {
+  visit(plan, (at, cell, { i, j, b, channel }) => {
     const fromB = Math.floor(cell / integration.polarisations ** 2) % baselineCount(integration.stations);
     if (integration.pairs?.[fromB] === 0) return;
     bin.there[b] = 1;
@@ -261,7 +247,6 @@ function addTo(bin: Bin, plan: Plan, integration: Integration, middle: Instant):
     const isNumber = Number.isFinite(re + im);
     if (work.unflag === true && weight < 0 && isNumber) weight = -weight;
     if (plan.averages && !isNumber) return;
-    if (work.flags && (work.flags[a1] === 1 || work.flags[a2] === 1)) weight = -Math.abs(weight);
     const phase = delays ? -2 * Math.PI * from.frequenciesHz[channel] * (delays[i] - delays[j]) : 0;
     const [cos, sin] = delays ? [Math.cos(phase), Math.sin(phase)] : [1, 0];
     const size = Math.abs(weight);

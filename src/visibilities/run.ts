@@ -1,4 +1,5 @@
 /** Runs an observation of visibilities: opens, flags, plans, checks the outputs, and makes the products in order. */
+import { present } from '../core/present.js';
 import { mkdir } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import type { ProgressStage } from '../core/progress.js';
@@ -130,10 +131,7 @@ async function make(
   const { onItem } = settings;
   const { observation, opened } = from;
   const flagsOut = observation.flags?.out;
-  const paths = [
-    ...planned.flatMap((product) => product.paths),
-    ...(flagsOut === undefined ? [] : [flagsOut]),
-  ];
+  const paths = present(...planned.flatMap((product) => product.paths), flagsOut);
   if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
   await checkOutputs({ paths, from: read.at(0) ?? opened.path, overwrite: observation.overwrite });
   await settings.onPlan?.(plan);

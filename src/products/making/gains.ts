@@ -33,7 +33,7 @@ export async function planGainsOfRun(
       ? undefined
       : channelsNamed(fields.channels.join(','), spectra.frequenciesHz, 'products.gains.channels');
   const integration = planIntegration(fields, observed);
-  largestSumOf(observed, integration.longestS, 'products.gains.integration');
+  largestSumOf(spectra, recording.samples, integration.longestS, 'products.gains.integration');
   const clock = integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
   const header = headerOf({}, observed, { channels, field: 'products.gains.channels' });
   const plan = await planGains({ path: recording.path, header, telescope }, { product: fields, discs });

@@ -1,4 +1,5 @@
 /** Images of the sky, one or a series, from integrations or directly from spectra. */
+import type { Backend } from '../../backend/backend.js';
 import { planeML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, type Instant } from '../../core/instant.js';
@@ -47,6 +48,7 @@ import {
   chain,
   passing,
   type Stage,
+  type TimedSpectra,
   writeSeries,
   type SeriesImage,
   W_TERM_ACCURACY,
@@ -55,6 +57,7 @@ import {
   prepareDirectProduct,
   endOfFront,
   type ComposedProduct,
+  type Front,
   checkDirectImages,
   methodLine,
   methodUsed,
@@ -303,7 +306,7 @@ function directParts(
   settings: ImageSettings,
   clock: IntegrationClock,
 ): Extract<ProductParts, { readonly cut: 'time' }> & { readonly moments: () => readonly Instant[] } {
-  const { telescope, flaggedInputs, calibrated, spectra, front } = observed;
+  const { telescope, flaggedInputs, spectra, front } = observed;
   const { frequenciesHz } = spectra;
   let known: readonly Instant[] | undefined;
   const moments = (): readonly Instant[] => {
@@ -321,19 +324,8 @@ function directParts(
     kind: 'images',
     moments,
     make: (ranged, { backend, plannedFor }, emit) => {
-      const autos = fields.autos === false ? 'leave-out' : 'include';
       const lastsS = fields.every ?? refuse('products.images.every', 'is not given', 'give it');
-      const images = prepareDirectProduct(ranged, {
-        backend,
-        telescope,
-        calibrated,
-        flaggedInputs,
-        autos,
-        lastsS,
-        image: settings,
-        rules: imagedRules(fields, observed.rules, frequenciesHz),
-        plannedFor: fields.align === 'utc' ? 'utc' : plannedFor,
-      });
+      const images = directImages(fields, observed, { ranged, backend, settings, lastsS, plannedFor });
       const first = ranged.range?.firstSpectrum ?? 0;
       const end = endOfFront(ranged);
       const pieces = timeRangesOf(clock, first, end);
@@ -354,6 +346,30 @@ function directParts(
   };
 }
 
+/** Of all spectra, or of a range of them. Machines with parts of one band cut at UTC instants and use the same plans. */
+const directImages = (
+  fields: Product<'images'>,
+  { telescope, calibrated, flaggedInputs, rules, spectra }: Observed,
+  of: {
+    readonly ranged: Front;
+    readonly backend: Backend;
+    readonly settings: ImageSettings;
+    readonly lastsS: number;
+    readonly plannedFor?: Instant;
+  },
+): Stage<TimedSpectra, SkyImage> =>
+  prepareDirectProduct(of.ranged, {
+    backend: of.backend,
+    telescope,
+    calibrated,
+    flaggedInputs,
+    rules: imagedRules(fields, rules, spectra.frequenciesHz),
+    image: of.settings,
+    plannedFor: fields.align === 'utc' ? 'utc' : of.plannedFor,
+    autos: fields.autos === false ? 'leave-out' : 'include',
+    lastsS: of.lastsS,
+  });
+
 function composed(
   method: ImageFacts['method'],
   of: {
@@ -364,36 +380,23 @@ function composed(
     readonly left: () => void;
   },
   fields: Product<'images'>,
-  { front, spectra, telescope, calibrated, flaggedInputs, rules }: Observed,
+  observed: Observed,
   { backend }: Making,
   clock: ComposedProduct['clock'],
 ): ComposedProduct {
+  const { front, spectra, telescope, calibrated, flaggedInputs, rules } = observed;
   const { settings: image, lastsS, take, left } = of;
   const forgiving = <In>(stage: Stage<In, unknown>): Stage<In, unknown> =>
     fields.every === undefined ? stage : leavingOutEmpty(stage, left);
-  const all = imagedRules(fields, rules, spectra.frequenciesHz);
-  // Machines with parts of one band cut at UTC instants and use the same plans.
-  const plannedFor = fields.align === 'utc' ? ('utc' as const) : undefined;
   if (method === 'direct') {
-    const autos = fields.autos === false ? 'leave-out' : 'include';
-    const direct = prepareDirectProduct(front, {
-      backend,
-      telescope,
-      calibrated,
-      flaggedInputs,
-      rules: all,
-      image,
-      plannedFor,
-      autos,
-      lastsS,
-    });
+    const direct = directImages(fields, observed, { ranged: front, backend, settings: image, lastsS });
     return { from: 'spectra', clock, stage: forgiving(chain(direct, passing<SkyImage>(take))) };
   }
   const images = prepareImage({
     backend,
     telescope: imagedTelescope(telescope, flaggedInputs),
     image,
-    plannedFor,
+    plannedFor: fields.align === 'utc' ? 'utc' : undefined,
     frequenciesHz: spectra.frequenciesHz,
     weight: plainWeights(fields),
     autos: fields.autos === true ? 'include' : 'leave-out',
@@ -402,7 +405,7 @@ function composed(
     from: 'integrations',
     clock,
     vanVleck: fields['van-vleck'] === true ? {} : undefined,
-    flags: { rules: all },
+    flags: { rules: imagedRules(fields, rules, spectra.frequenciesHz) },
     stage: forgiving(chain(calibrating(images, calibrated), passing<SkyImage>(take))),
   };
 }

@@ -4,15 +4,15 @@ import { largestSumOf } from './visibilities.js';
 
 describe('the largest sum of an integration', () => {
   it('is that of all samples at full scale, and refused beforehand where whole numbers end', () => {
-    const [grid, recording] = [{ spectrumRateHz: 1e6 }, { samples: 4e11 }];
+    const [grid, samples] = [{ spectrumRateHz: 1e6 }, 4e11];
     const spectra = { type: 'ci8', grid } as const;
-    assert.equal(largestSumOf({ spectra, recording: { samples: 100 } }, 1e-4), 2 * 127 ** 2 * 100);
-    assert.ok(largestSumOf({ spectra, recording }, 279_000) > 2 ** 52);
+    assert.equal(largestSumOf(spectra, 100, 1e-4), 2 * 127 ** 2 * 100);
+    assert.ok(largestSumOf(spectra, samples, 279_000) > 2 ** 52);
     assert.throws(
-      () => largestSumOf({ spectra, recording }, 300_000),
+      () => largestSumOf(spectra, samples, 300_000),
       /products\.visibilities\.integration: .* whole sums can hold; give at most/,
     );
     // Floats lose some digits, not all.
-    largestSumOf({ spectra: { type: 'cf32', grid }, recording }, 300_000);
+    largestSumOf({ type: 'cf32', grid }, samples, 300_000);
   });
 });

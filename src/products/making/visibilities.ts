@@ -25,9 +25,11 @@ import {
   passing,
   type VanVleckTally,
   phasedAt,
+  type SpectrumGrid,
 } from '../../stages/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre } from '../../sky/phase-centre.js';
+import type { FrontSpectra } from '../../compose/index.js';
 import { handingOver, type Making, type Observed, type PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 
@@ -81,7 +83,7 @@ export function planVisibilities(
       ? undefined
       : channelsNamed(fields.channels.join(','), spectra.frequenciesHz, 'products.visibilities.channels');
   const header = headerOf(fields, observed, { channels, field: 'products.visibilities.channels' });
-  const largestSum = largestSumOf(observed, integration.longestS);
+  const largestSum = largestSumOf(spectra, recording.samples, integration.longestS);
   const flagged: FlagTally = { rules: observed.rules.length, ruled: 0, values: 0 };
   const watch =
     spectra.type === 'cf32' || front.source.kind === 'spectra' ? undefined : new RoundingWatch(spectra.type);
@@ -216,21 +218,15 @@ export function planIntegration(
   };
 }
 
+type LargestSumSpectra = Pick<FrontSpectra, 'type'> & { readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'> };
+
 /** The largest possible real or imaginary part of a sum: every sample at full scale, x·conj(y) = 2·full². */
 export function largestSumOf(
-  {
-    spectra: { type, grid },
-    recording,
-  }: {
-    readonly spectra: Pick<Observed['spectra'], 'type'> & {
-      readonly grid: Pick<Observed['spectra']['grid'], 'spectrumRateHz'>;
-    };
-    readonly recording: Pick<Observed['recording'], 'samples'>;
-  },
+  { type, grid: { spectrumRateHz } }: LargestSumSpectra,
+  samples: number,
   longestS: number,
   field = 'products.visibilities.integration',
 ): number {
-  const { spectrumRateHz } = grid;
   // Refused before days of work rather than by the correlator after them.
   if (type !== 'cf32' && Math.floor(longestS * spectrumRateHz) > MOST_INTEGER_SAMPLES)
     refuse(
@@ -239,7 +235,7 @@ export function largestSumOf(
       `give at most ${formatSeconds(Math.floor(MOST_INTEGER_SAMPLES / spectrumRateHz))}`,
     );
   const full = type === 'ci4' ? 7 : 127;
-  return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
+  return 2 * full ** 2 * Math.min(samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
 /** For data without an end, the position of the sky at their start. */

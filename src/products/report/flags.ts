@@ -1,4 +1,5 @@
 /** What was flagged, as text and as JSON: by input, channel and time, and bursts that may be astronomical. */
+import { present } from '../../core/present.js';
 import { formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { ValueFaults, VisibilityFile, VisibilityHeader } from '../../formats/index.js';
@@ -48,19 +49,18 @@ export function flagLines(
   const channels = worst(byChannel, channelValues, (c) => `${c} (${formatHz(frequenciesHz[c])})`);
   const inputs = worst(byInput, inputValues, (a) => inputName(telescope, a, polarisations, feeds));
   const part = values > ruled ? interference / (values - ruled) : 0;
-  return [
+  return present(
     ...askedLines(account),
-    ...(account.looked
-      ? [message('flags.interference', { part, isNone: interference === 0 && bursts.length === 0 })]
-      : []),
-    ...(part > TOO_MUCH ? [message('flags.interference-much', { part })] : []),
-    ...(channels.names.length > 0
-      ? [message('flags.interference-channels', { channels: channels.names, more: channels.more })]
-      : []),
+    account.looked &&
+      message('flags.interference', { part, isNone: interference === 0 && bursts.length === 0 }),
+    part > TOO_MUCH && message('flags.interference-much', { part }),
+    channels.names.length > 0 &&
+      message('flags.interference-channels', { channels: channels.names, more: channels.more }),
+
     // If every input is affected alike, channels are named instead.
-    ...(inputs.names.length > 0 && inputs.more === 0
-      ? [message('flags.interference-inputs', { inputs: inputs.names })]
-      : []),
+    inputs.names.length > 0 &&
+      inputs.more === 0 &&
+      message('flags.interference-inputs', { inputs: inputs.names }),
     ...bursts.slice(0, MOST_NAMED).map(({ from, to, channels: count, ofChannels, dispersion }) =>
       message('flags.burst', {
         fromUtc: formatInstant(from, 3),
@@ -71,10 +71,8 @@ export function flagLines(
         isKept,
       }),
     ),
-    ...(bursts.length > MOST_NAMED
-      ? [message('flags.more-bursts', { bursts: bursts.length - MOST_NAMED })]
-      : []),
-  ];
+    bursts.length > MOST_NAMED && message('flags.more-bursts', { bursts: bursts.length - MOST_NAMED }),
+  );
 }
 
 /** Empty if nothing was requested. */
@@ -103,16 +101,15 @@ export function flagFacts(account: FlagAccount | undefined): { readonly flags?: 
 }
 
 /** NaN, infinite or implausibly large values. */
-export const faultLines = ({ faults }: VisibilityFile): Message[] => [
-  ...(faults && faults.notNumbers > 0 ? [message('flags.not-numbers', { values: faults.notNumbers })] : []),
-  ...(faults && faults.outsized > 0 ? [message('flags.outsized', { values: faults.outsized })] : []),
-];
+export const faultLines = ({ faults }: VisibilityFile): Message[] =>
+  present(
+    faults && faults.notNumbers > 0 && message('flags.not-numbers', { values: faults.notNumbers }),
+    faults && faults.outsized > 0 && message('flags.outsized', { values: faults.outsized }),
+  );
 
 export const faultFacts = ({
   faults,
-}: {
-  readonly faults?: ValueFaults;
-}): Readonly<Partial<Record<keyof ValueFaults, number>>> => ({
+}: Pick<VisibilityFile, 'faults'>): Readonly<Partial<Record<keyof ValueFaults, number>>> => ({
   ...(faults && faults.notNumbers > 0 && { notNumbers: faults.notNumbers }),
   ...(faults && faults.outsized > 0 && { outsized: faults.outsized }),
 });
@@ -124,12 +121,9 @@ export const orientationLines = ({ polarisations, feeds, xOrientation }: Visibil
     : [];
 
 /** The same file with the assumed orientation. */
-export const withOrientation = <Part extends { readonly file: VisibilityFile }>(part: Part): Part => ({
-  ...part,
-  file: {
-    ...part.file,
-    assumed: [...(part.file.assumed ?? []), ...orientationLines(part.file.header).map(textOf)],
-  },
+export const withOrientation = (file: VisibilityFile): VisibilityFile => ({
+  ...file,
+  assumed: [...(file.assumed ?? []), ...orientationLines(file.header).map(textOf)],
 });
 
 /** Facts missing in a file, and the assumptions made. */

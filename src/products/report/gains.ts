@@ -2,6 +2,7 @@
  * Results of solving gains, as text and as JSON. Lines name fields (products.gains.odd); commands with flags replace
  * them by flags (options/shorthand.ts).
  */
+import { present } from '../../core/present.js';
 import type { CrossHanded } from '../../calibrate/index.js';
 import { formatInstant, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN, formatSeconds, percent, twoDigits, withMinus } from '../../core/units.js';
@@ -91,14 +92,14 @@ export function gainsLines(
 ): Line[] {
   const { plan, times, worst, summary } = solved;
   const good = times.filter(({ isLeftOut }) => !isLeftOut).map(({ calibration }) => calibration);
-  return [
+  return present(
     `${paths.join(', ')}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
     ...timeLines(solved),
     ...delayLines(solved),
     ...misfitLines(solved),
     ...skyLines(solved),
     ...convergenceLines(solved),
-    ...(plan.model.minimumBaselineM > 0 ? [baselineLine(plan)] : []),
+    plan.model.minimumBaselineM > 0 && baselineLine(plan),
     ...modelLines(worst.unshaped.check, solved.outside, times.length > 1 ? worst.unshaped.time : undefined),
     ...(solved.first.integration.polarisations === 2 && !solved.first.calibration.leakage
       ? crossHandLines(good, plan.header.feeds)
@@ -107,24 +108,21 @@ export function gainsLines(
     ...unsolvedLines(summary),
     ...leftOutLines(solved),
     ...bandLines(plan.telescope, bandOfChannels(plan.header.frequenciesHz)),
-  ];
+  );
 }
 
 /** Requested gains that are missing: the result is incomplete. */
 export function lackingMessages({ times, summary, plan }: SolvedGains): Message[] {
   const left = times.filter(({ isLeftOut }) => isLeftOut);
-  return [
-    ...(left.length > 0
-      ? [
-          message('calibrate.times-unexplained', {
-            timesUtc: left.map(({ time }) => formatInstant(time)),
-            of: times.length,
-            explained: Math.max(...left.map(({ check }) => 1 - check.unexplained)),
-          }),
-        ]
-      : []),
+  return present(
+    left.length > 0 &&
+      message('calibrate.times-unexplained', {
+        timesUtc: left.map(({ time }) => formatInstant(time)),
+        of: times.length,
+        explained: Math.max(...left.map(({ check }) => 1 - check.unexplained)),
+      }),
     ...unconvergedMessages(summary, plan.header.frequenciesHz),
-  ];
+  );
 }
 
 export function unconvergedMessages(
@@ -148,21 +146,16 @@ function timeLines(solved: SolvedGains): Line[] {
   const { plan, timesWithoutData, reference } = solved;
   const times = timesWithGains(solved);
   const nameOf = (station: number): string => plan.telescope.stations[station].name;
-  return [
-    ...(solved.times.length > 1
-      ? [`${times} time${s(times)}, every ${formatSeconds(plan.asked.every ?? 0)}`]
-      : []),
-    ...(timesWithoutData > 0 ? [message('calibrate.times-without-data', { times: timesWithoutData })] : []),
-    ...(reference.isChanged
-      ? [
-          message('calibrate.reference-changed', {
-            station: nameOf(reference.station),
-            by: reference.by,
-            ...(plan.crossHand?.kind === 'given' && { angleOf: nameOf(reference.angleOf) }),
-          }),
-        ]
-      : []),
-  ];
+  return present(
+    solved.times.length > 1 && `${times} time${s(times)}, every ${formatSeconds(plan.asked.every ?? 0)}`,
+    timesWithoutData > 0 && message('calibrate.times-without-data', { times: timesWithoutData }),
+    reference.isChanged &&
+      message('calibrate.reference-changed', {
+        station: nameOf(reference.station),
+        by: reference.by,
+        ...(plan.crossHand?.kind === 'given' && { angleOf: nameOf(reference.angleOf) }),
+      }),
+  );
 }
 
 function delayLines({ delays, plan, reference }: SolvedGains): Line[] {
@@ -182,17 +175,14 @@ const NEAR_EDGE = 0.9;
 function delayRangeLines(delays: readonly (FittedDelay & { readonly name: string })[]): Message[] {
   const rangeS = delays.reduce((least, one) => Math.min(least, one.rangeS), Infinity);
   const near = delays.filter((one) => Math.abs(one.delayS) > NEAR_EDGE * one.rangeS);
-  return [
+  return present(
     message('calibrate.delay-range', { rangeS }),
-    ...(near.length > 0
-      ? [
-          message('calibrate.delays-near-edge', {
-            inputs: near.map(({ name }) => name),
-            delays: delays.length,
-          }),
-        ]
-      : []),
-  ];
+    near.length > 0 &&
+      message('calibrate.delays-near-edge', {
+        inputs: near.map(({ name }) => name),
+        delays: delays.length,
+      }),
+  );
 }
 
 const misfitLines = ({ misfit }: SolvedGains): Message[] =>
@@ -202,17 +192,14 @@ const misfitLines = ({ misfit }: SolvedGains): Message[] =>
 
 /** The model of the sky. */
 function skyLines({ plan: { model, data, telescope }, sources }: SolvedGains): Line[] {
-  return [
+  return present(
     modelLine(sources),
-    ...(model.diffuse ? [`model: and a diffuse sky, ${model.diffuse.title}`] : []),
-    ...(data.kind === 'unknown' &&
-    sources.some(({ source: { stokes } }) => Math.hypot(stokes.q, stokes.u) > 0)
-      ? [message('calibrate.polarisation-of-feeds', { why: data.why })]
-      : []),
-    ...(model.element === undefined && telescope.beamExponent === 0
-      ? [message('calibrate.beam-unknown')]
-      : []),
-  ];
+    model.diffuse && `model: and a diffuse sky, ${model.diffuse.title}`,
+    data.kind === 'unknown' &&
+      sources.some(({ source: { stokes } }) => Math.hypot(stokes.q, stokes.u) > 0) &&
+      message('calibrate.polarisation-of-feeds', { why: data.why }),
+    model.element === undefined && telescope.beamExponent === 0 && message('calibrate.beam-unknown'),
+  );
 }
 
 function modelLine(sources: readonly SourceUp[]): string {
@@ -227,10 +214,11 @@ const baselineLine = ({ model: { minimumBaselineM }, minBaseline }: GainsPlan): 
   `baselines from ${minimumBaselineM.toFixed(1)} m${minBaseline === undefined ? ' (2 wavelengths; products.gains.min-baseline sets another)' : minBaseline.unit === 'wl' ? ` (${minBaseline.value} wavelengths)` : ''}`;
 
 /** Solves without gains, although others have them. */
-const unsolvedLines = ({ solvesWithoutData, solvesWithOpenGains }: CalibrationSummary): Message[] => [
-  ...(solvesWithoutData > 0 ? [message('calibrate.solves-without-data', { solves: solvesWithoutData })] : []),
-  ...(solvesWithOpenGains > 0 ? [message('calibrate.open-gains', { solves: solvesWithOpenGains })] : []),
-];
+const unsolvedLines = ({ solvesWithoutData, solvesWithOpenGains }: CalibrationSummary): Message[] =>
+  present(
+    solvesWithoutData > 0 && message('calibrate.solves-without-data', { solves: solvesWithoutData }),
+    solvesWithOpenGains > 0 && message('calibrate.open-gains', { solves: solvesWithOpenGains }),
+  );
 
 function leftOutLines({ outlierInputs, summary, plan }: SolvedGains): Message[] {
   const stations = summary.leftOut
@@ -244,27 +232,22 @@ function leftOutLines({ outlierInputs, summary, plan }: SolvedGains): Message[] 
 
 function convergenceLines({ summary, outlierChannels, outlierGains, plan }: SolvedGains): Line[] {
   const { medianResidual, worstResidual } = summary;
-  return [
+  return present(
     `converged ${summary.converged} of ${summary.solves}, median ${summary.medianIterations} iterations, ` +
       `residual median ${(100 * medianResidual).toFixed(1)} %, maximum ${(100 * worstResidual).toFixed(1)} %`,
-    ...(outlierChannels.length > 0
-      ? [
-          message('calibrate.channels-left-out', {
-            channels: outlierChannels.map(({ channel, level, by, timeUtc }) => ({
-              channel,
-              frequencyHz: plan.header.frequenciesHz[channel],
-              level,
-              by,
-              timeUtc,
-            })),
-          }),
-        ]
-      : []),
-    ...(outlierGains.length > 0 ? [message('calibrate.gains-left-out', { gains: outlierGains.length })] : []),
-    ...(medianResidual > LITTLE_EXPLAINED
-      ? [message('calibrate.nothing-explained', { residual: medianResidual })]
-      : []),
-  ];
+    outlierChannels.length > 0 &&
+      message('calibrate.channels-left-out', {
+        channels: outlierChannels.map(({ channel, level, by, timeUtc }) => ({
+          channel,
+          frequencyHz: plan.header.frequenciesHz[channel],
+          level,
+          by,
+          timeUtc,
+        })),
+      }),
+    outlierGains.length > 0 && message('calibrate.gains-left-out', { gains: outlierGains.length }),
+    medianResidual > LITTLE_EXPLAINED && message('calibrate.nothing-explained', { residual: medianResidual }),
+  );
 }
 
 /** Whether the X–Y phase is known, and from what; for all times, their channels combined. */
@@ -286,12 +269,11 @@ function crossHandLines(all: readonly CrossHanded[], feeds: 'linear' | 'circular
     earlier: 'as in the earlier gains',
   }[how];
   const median = withMinus((found[Math.floor(found.length / 2)] * DEGREES_PER_RADIAN).toFixed(1));
-  return [
+  return present(
     `the phase between ${feeds === 'linear' ? 'X and Y' : 'R and L'}: median ${median}°, ${words}`,
-    ...(found.length < used.length
-      ? [message('calibrate.cross-hand-partly-known', { feeds, known: found.length, of: used.length })]
-      : []),
-  ];
+    found.length < used.length &&
+      message('calibrate.cross-hand-partly-known', { feeds, known: found.length, of: used.length }),
+  );
 }
 
 /** From the other polarisation: no working feed has so much leakage. */
@@ -301,15 +283,14 @@ const MOST_LEAKAGE = 0.5;
 export function fullLines(full: FullPolarisation | undefined): Line[] {
   if (!full) return [];
   const { openRotations, errorRad, medianLeakage, largestLeakage } = full;
-  return [
+  return present(
     `leakage median ${percent(medianLeakage, 1)}, maximum ${percent(largestLeakage, 1)}`,
-    ...(largestLeakage > MOST_LEAKAGE
-      ? [message('calibrate.leakage-high', { largest: largestLeakage, most: MOST_LEAKAGE })]
-      : []),
+    largestLeakage > MOST_LEAKAGE &&
+      message('calibrate.leakage-high', { largest: largestLeakage, most: MOST_LEAKAGE }),
     openRotations === 0
       ? `the model determines I, Q, U and V, their rotation to ${twoDigits(errorRad * DEGREES_PER_RADIAN)}°`
       : message('calibrate.rotations-open', { rotations: openRotations }),
-  ];
+  );
 }
 
 /** With several times the worst is reported; `at` is its time. */

@@ -1,4 +1,5 @@
 /** What kurtosis flagged, by input, channel and time. */
+import { present } from '../../core/present.js';
 import { tail } from '../../core/rounded-noise.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import type { Episode, KurtosisAccount, KurtosisPlan } from '../../kurtosis/index.js';
@@ -37,7 +38,7 @@ export function kurtosisLinesOf({ plan, account }: FlaggedSpectra, spectrumRateH
       : [message('kurtosis.most', { what, worst: named.slice(0, MOST_NAMED), more })];
   };
   const cells = windows * plan.channels * asked;
-  return [
+  return present(
     message('kurtosis.flagged', {
       part: samples > 0 ? flagged / samples : 0,
       windows,
@@ -47,14 +48,13 @@ export function kurtosisLinesOf({ plan, account }: FlaggedSpectra, spectrumRateH
     }),
     ...worst(byChannel, samples / plan.channels, 'channels'),
     ...worst(byInput, samples / asked, 'inputs'),
-    ...(untested > 0 ? [message('kurtosis.not-tested', { part: cells > 0 ? untested / cells : 1 })] : []),
+    untested > 0 && message('kurtosis.not-tested', { part: cells > 0 ? untested / cells : 1 }),
     ...account.episodes
       .slice(0, MOST_EPISODES)
       .map((episode) => episodeMessage(episode, plan, spectrumRateHz)),
-    ...(account.episodeCount > MOST_EPISODES
-      ? [message('kurtosis.more', { episodes: account.episodeCount - MOST_EPISODES })]
-      : []),
-  ];
+    account.episodeCount > MOST_EPISODES &&
+      message('kurtosis.more', { episodes: account.episodeCount - MOST_EPISODES }),
+  );
 }
 
 function episodeMessage(
@@ -102,10 +102,9 @@ export function runInterference(
 ): RunInterference {
   if (!epochs) return { lines: [], facts: {} };
   return {
-    lines: epochs.flatMap((one, k) => [
-      ...(epochs.length > 1 ? [`stream epoch ${k + 1}:`] : []),
-      ...kurtosisLinesOf(one, spectrumRateHz),
-    ]),
+    lines: epochs.flatMap((one, k) =>
+      present(epochs.length > 1 && `stream epoch ${k + 1}:`, ...kurtosisLinesOf(one, spectrumRateHz)),
+    ),
     facts: { interference: epochs.map((one) => kurtosisFactsOf(one, spectrumRateHz)) },
   };
 }

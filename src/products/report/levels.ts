@@ -1,4 +1,5 @@
 /** The cost of rounding, reported if significant or chosen. */
+import { present } from '../../core/present.js';
 import { outputRail, rounding } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { message, type Message } from '../../messages/index.js';
@@ -18,18 +19,15 @@ export function levelLines(level: Level | undefined): Message[] {
   const { gain, follows } = level;
   if (inputRms === 0)
     return [message('level.silent-start', { samples: silentSamples, isGiven: follows === 'given' })];
-  return [
-    ...(follows === 'measured' || efficiency < GOOD
-      ? [message('level.gain', { inputRms, outputRms, gain, follows, efficiency })]
-      : []),
-    ...(weakestRms < WEAK
-      ? [message('level.weak-input', { rms: weakestRms, efficiency: worstEfficiency })]
-      : []),
-    ...(silentSamples > FEW_SAMPLES && follows === 'measured'
-      ? [message('level.silent-samples', { samples: silentSamples })]
-      : []),
-    ...(silentInputs > 0 ? [message('level.silent-inputs', { inputs: silentInputs })] : []),
-  ];
+  return present(
+    (follows === 'measured' || efficiency < GOOD) &&
+      message('level.gain', { inputRms, outputRms, gain, follows, efficiency }),
+    weakestRms < WEAK && message('level.weak-input', { rms: weakestRms, efficiency: worstEfficiency }),
+    silentSamples > FEW_SAMPLES &&
+      follows === 'measured' &&
+      message('level.silent-samples', { samples: silentSamples }),
+    silentInputs > 0 && message('level.silent-inputs', { inputs: silentInputs }),
+  );
 }
 
 /** Changes of the rms between integrations up to this factor are not reported. */
@@ -109,10 +107,10 @@ const spanOf = ({ factors }: EqualiserGains): { readonly least: number; readonly
 export const equaliserLines = (levels: EqualiserGains | undefined): Message[] => {
   if (!levels) return [];
   const { efficiency, silent = 0, from } = levels;
-  return [
+  return present(
     message('level.equaliser', { from, ...spanOf(levels), efficiency }),
-    ...(silent > 0 ? [message('level.equaliser-silent', { channels: silent })] : []),
-  ];
+    silent > 0 && message('level.equaliser-silent', { channels: silent }),
+  );
 };
 
 export const equaliserFacts = (levels: EqualiserGains | undefined) =>

@@ -1,4 +1,5 @@
 /** Missing parts of a recording, and bad frames: no loss is silent. */
+import { present } from '../../core/present.js';
 import { assumedMessages } from './flags.js';
 import { message, type Message } from '../../messages/index.js';
 import { sampleRateOf, type EndsEarly, type FrameTally, type Recording } from '../../formats/index.js';
@@ -6,13 +7,13 @@ import { sampleRateOf, type EndsEarly, type FrameTally, type Recording } from '.
 export function frameLines(tally: Readonly<FrameTally> | undefined): Message[] {
   if (!tally) return [];
   const { invalid, late, doubled, outside, spareBytes } = tally;
-  return [
-    ...(invalid > 0 ? [message('data.frames-invalid', { frames: invalid })] : []),
-    ...(late > 0 ? [message('data.frames-late', { frames: late })] : []),
-    ...(doubled > 0 ? [message('data.frames-duplicate', { frames: doubled })] : []),
-    ...(outside > 0 ? [message('data.frames-outside', { frames: outside })] : []),
-    ...(spareBytes > 0 ? [message('data.spare-bytes', { bytes: spareBytes })] : []),
-  ];
+  return present(
+    invalid > 0 && message('data.frames-invalid', { frames: invalid }),
+    late > 0 && message('data.frames-late', { frames: late }),
+    doubled > 0 && message('data.frames-duplicate', { frames: doubled }),
+    outside > 0 && message('data.frames-outside', { frames: outside }),
+    spareBytes > 0 && message('data.spare-bytes', { bytes: spareBytes }),
+  );
 }
 
 export const earlyMessage = (early: EndsEarly, rateHz: number): Message =>
@@ -21,20 +22,17 @@ export const earlyMessage = (early: EndsEarly, rateHz: number): Message =>
 /** For a recording read to its end; `then` describes how missing samples were treated. */
 export function lossLines(recording: Recording, missingSamples: number, then: string): Message[] {
   const { tally, endsEarly, assumed } = recording;
-  return [
+  return present(
     ...assumedMessages(assumed),
-    ...(missingSamples > 0
-      ? [
-          message('data.missing', {
-            samples: missingSamples,
-            isOfChannels: recording.kind === 'spectra',
-            then,
-          }),
-        ]
-      : []),
+    missingSamples > 0 &&
+      message('data.missing', {
+        samples: missingSamples,
+        isOfChannels: recording.kind === 'spectra',
+        then,
+      }),
     ...frameLines(tally),
-    ...(endsEarly ? [earlyMessage(endsEarly, sampleRateOf(recording))] : []),
-  ];
+    endsEarly && earlyMessage(endsEarly, sampleRateOf(recording)),
+  );
 }
 
 /** The same as JSON. */

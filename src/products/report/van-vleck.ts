@@ -1,4 +1,5 @@
 /** The van Vleck correction: its request and its result. */
+import { present } from '../../core/present.js';
 import { message, type Message } from '../../messages/index.js';
 import type { VanVleckTally } from '../../stages/index.js';
 
@@ -12,12 +13,11 @@ const totalOf = (made: readonly Readonly<VanVleckTally>[]): VanVleckTally =>
 export const vanVleckLines = (
   { left, corrected }: Readonly<VanVleckTally>,
   recordedBits: number | undefined,
-): Message[] => [
-  ...(left > 0 ? [message('van-vleck.not-corrected', { products: left, of: left + corrected })] : []),
-  ...(recordedBits !== undefined && recordedBits <= 2
-    ? [message('van-vleck.recorder', { bits: recordedBits })]
-    : []),
-];
+): Message[] =>
+  present(
+    left > 0 && message('van-vleck.not-corrected', { products: left, of: left + corrected }),
+    recordedBits !== undefined && recordedBits <= 2 && message('van-vleck.recorder', { bits: recordedBits }),
+  );
 
 /** For a live run: one tally per stream epoch. */
 export function liveVanVleck(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findBeam } from '../../sky/beams/registry.js';
-import { checkFull, findStation, refuseFollowingAll, refuseWrongModel } from './checks.js';
+import { refuseFollowingAll } from '../looks.js';
+import { checkFull, findStation, refuseWrongModel } from './checks.js';
 
 describe('a model that explains too little', () => {
   const words = (asked: Parameters<typeof refuseWrongModel>[2]): string => {

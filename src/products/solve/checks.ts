@@ -1,11 +1,11 @@
 /** Refusals of what cannot be solved or written; each names the requested field. */
+import { present } from '../../core/present.js';
 import { isBelievable, type Calibration, type CrossHanded } from '../../calibrate/index.js';
 import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import { twoDigits } from '../../core/units.js';
 import type { ModelCheck, OverBand } from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
-import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import type { CrossHandChoice } from './cross-hand.js';
 import { frameOf, withDataOf } from './summary.js';
 
@@ -54,17 +54,6 @@ export function findStation(text: string, stations: readonly { readonly name: st
   return station;
 }
 
-/** Dishes point at one position: with several targets each was observed separately. */
-export function refuseFollowingAll(beam: ElementBeam | undefined, target: string | undefined): void {
-  const follows = (beam?.perStation ?? (beam ? [beam] : [])).some(({ pointing }) => pointing === 'followed');
-  if (follows && target?.trim().toLowerCase() === 'all')
-    refuse(
-      'source.target',
-      `all, and ${beam?.name ?? ''} points at the target: one beam would be used for all of them`,
-      'take one target at a time',
-    );
-}
-
 /** If no solve converged, no file is written. */
 export function refuseNoneConverged(
   all: readonly { readonly calibration: Calibration }[],
@@ -85,14 +74,11 @@ export function refuseWrongModel(
   times: number,
   asked: { readonly 'min-baseline'?: unknown; readonly diffuse?: unknown },
 ): never {
-  const diffuse = [
-    ...(asked.diffuse === undefined
-      ? ['put the diffuse sky into the model (products.gains.diffuse: galaxy)']
-      : []),
-    ...(asked['min-baseline'] === undefined
-      ? ['leave out baselines that see it (products.gains.min-baseline: 5wl)']
-      : []),
-  ].join(' or ');
+  const diffuse = present(
+    asked.diffuse === undefined && 'put the diffuse sky into the model (products.gains.diffuse: galaxy)',
+    asked['min-baseline'] === undefined &&
+      'leave out baselines that see it (products.gains.min-baseline: 5wl)',
+  ).join(' or ');
   refuse(
     'calibrate',
     `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power without noise${times > 1 ? `, at the best of ${times} times` : ''}: its gains would misplace the sky`,

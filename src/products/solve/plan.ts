@@ -21,7 +21,8 @@ import { parseSources, type ChosenSources } from '../../sky/chosen-sources.js';
 import { outsideDiscs, type SkyDisc } from '../../sky/discs.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
-import { checkFull, findStation, refuseFollowingAll } from './checks.js';
+import { refuseFollowingAll } from '../looks.js';
+import { checkFull, findStation } from './checks.js';
 import { crossHandAfter, parseCrossHand, type CrossHandChoice } from './cross-hand.js';
 
 /** Properties of the integrations known before they are read: from a file, or from a run that makes them. */
@@ -31,7 +32,7 @@ interface SolvedData {
   readonly telescope: Telescope;
 }
 
-export interface GainSettings {
+interface GainSettings {
   /** The observation's gains product; its paths are used by the writer. */
   readonly product: Product<'gains'>;
   /** Telescope with the station positions; by default the file's own. */

@@ -13,7 +13,8 @@ import { skyFrame } from '../../sky/frame.js';
 import { fixedSource, sourceAt, type Source } from '../../sky/source.js';
 import { frameAtMiddle, modelComponents, stationPositions } from '../../stages/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { solveGains, type SolvedGains } from './solve.js';
+import { planGains } from './plan.js';
+import { solvePlanned, type SolvedGains } from './solve.js';
 import { gainsFileOf } from './write.js';
 
 const places = [[0, 0], [110, 30], [-90, 50], [40, -120], [-60, -80], [140, -50], [-130, -20]]; // prettier-ignore
@@ -111,11 +112,14 @@ const fileOf = (all: readonly Integration[]): VisibilityFile => ({
   close: () => Promise.resolve(),
 });
 
+const backend = openReference();
+const solveGains = async (
+  file: VisibilityFile,
+  settings: Parameters<typeof planGains>[1],
+): Promise<SolvedGains> => solvePlanned(file, await planGains(file, settings), { backend });
+
 const solve = (all: readonly Integration[], product: Partial<Product<'gains'>> = {}): Promise<SolvedGains> =>
-  solveGains(fileOf(all), {
-    backend: openReference(),
-    product: { gains: null, sources: model, ...product },
-  });
+  solveGains(fileOf(all), { product: { gains: null, sources: model, ...product } });
 
 /** As put in, relative to the phase of the reference station. */
 function assertGains({ plan, times, reference }: SolvedGains, time: number, gain: Gain): void {
@@ -136,7 +140,7 @@ function assertGains({ plan, times, reference }: SolvedGains, time: number, gain
   }
 }
 
-describe('solveGains', () => {
+describe('solving gains', () => {
   it('finds the gains that were put in', async () => {
     const solved = await solve([seen(0, sky, gainOf)], { reference: 's2' });
     assert.equal(solved.reference.station, 2);
@@ -226,12 +230,9 @@ describe('solveGains', () => {
       [{ 'cross-hand': 'v-zero' }, /products\.gains\.cross-hand: V = 0 alone leaves the sign/],
       [{ diffuse: 'haslam' }, /products\.gains\.diffuse: 'haslam' is no diffuse sky/],
     ] as const)
-      await assert.rejects(
-        solveGains(file, { backend: openReference(), product: { gains: null, ...product } }),
-        reason,
-      );
+      await assert.rejects(solveGains(file, { product: { gains: null, ...product } }), reason);
     await assert.rejects(
-      solveGains(file, { backend: openReference(), integration: 3, product: { gains: null, every: 10 } }),
+      solveGains(file, { integration: 3, product: { gains: null, every: 10 } }),
       /source\.integration: chooses one part of the file/,
     );
   });

@@ -34,7 +34,7 @@ import {
 } from './checks.js';
 import { ruleOf } from './cross-hand.js';
 import { outsideOf, type OutsideAt } from './outside.js';
-import { planGains, type GainSettings, type GainsPlan } from './plan.js';
+import type { GainsPlan } from './plan.js';
 import { misfitOf, shape, type Shaped, type WorstMisfit } from './shape.js';
 import {
   allSources,
@@ -114,11 +114,6 @@ interface Solving {
 }
 
 /** Solves the gains of a visibility file; writes nothing. */
-export const solveGains = async (
-  file: VisibilityFile,
-  settings: GainSettings & Solving,
-): Promise<SolvedGains> => solvePlanned(file, await planGains(file, settings), settings);
-
 export async function solvePlanned(
   file: VisibilityFile,
   plan: GainsPlan,

@@ -1,17 +1,17 @@
 /** Writes solved gains: JSON and CalH5, and cable lengths if requested. */
+import { present } from '../../core/present.js';
 import { writeFile } from 'node:fs/promises';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { gainPaths, writeGainFiles, type GainsFile } from '../../formats/index.js';
+import type { Product } from '../registry.js';
 import type { SolvedGains } from './solve.js';
 
 /** Files of a gains product. */
 export const pathsOfGains = ({
   gains,
   'delays-out': delaysOut,
-}: {
-  readonly gains: string;
-  readonly 'delays-out'?: string;
-}): readonly string[] => [...gainPaths(gains), ...(delaysOut === undefined ? [] : [delaysOut])];
+}: Pick<Product<'gains'>, 'delays-out'> & { readonly gains: string }): readonly string[] =>
+  present(...gainPaths(gains), delaysOut);
 
 /** As in a file: the first time, and later ones. */
 export function gainsFileOf(solved: SolvedGains, history: readonly string[]): GainsFile {

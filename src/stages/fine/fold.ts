@@ -36,7 +36,7 @@ export function prepareFold(
       await block.write(
         spectraCAT(to, type, channels, inputs, samples),
         samples,
-        foldedGaps(gaps, { coarse, inputs, first, kept }),
+        foldedGaps(gaps, coarse, inputs, { first, kept }),
       );
       const { index, start, cutAt } = timed;
       return { block, index, start, cutAt };
@@ -48,12 +48,9 @@ export function prepareFold(
 /** A gap of streams may cover several of the coarse channels; inside one it is a range of inputs and finer channels. */
 function foldedGaps(
   gaps: readonly SpectraGap[],
-  {
-    coarse,
-    inputs,
-    first,
-    kept,
-  }: { readonly coarse: number; readonly inputs: number; readonly first: number; readonly kept: number },
+  coarse: number,
+  inputs: number,
+  { first, kept }: Pick<FineChannels, 'first' | 'kept'>,
 ): SpectraGap[] {
   const boxes: SpectraGap[] = [];
   for (const gap of gaps) {

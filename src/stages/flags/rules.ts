@@ -1,8 +1,13 @@
-/** Flag rules of the user: ranges of times, channels, inputs, pairs and products. */
+/**
+ * Flag rules of the user: ranges of times, channels, inputs, pairs and products; and the channels that are kept. Flagged
+ * values keep their value and weight.
+ */
 import { baselineCount, weightsCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
+import { changing, type Stage } from '../stage.js';
 import { restored, storedOf } from '../stored.js';
+import { takeChannels } from '../take-channels.js';
 
 /** Flags the intersection of its members; a member left out means any. */
 export interface FlagRule {
@@ -63,4 +68,57 @@ export function flagCells(one: Integration, mask: Uint8Array): Integration {
     if (flag === 1) weights[at] = -Math.abs(weights[at]);
   });
   return restored(one, { ...stored, weights }, 'kept');
+}
+
+/** Values that had weight, and what the rules flagged of them. */
+export interface FlagTally {
+  readonly rules: number;
+  ruled: number;
+  values: number;
+}
+
+export interface FlagRulesSettings {
+  /** The rules, for all channels of the data. */
+  readonly rules: readonly FlagRule[];
+  /** By number; all by default. */
+  readonly channels?: readonly number[];
+  readonly tally?: FlagTally;
+}
+
+/** Chooses channels, and flags what the rules name. */
+export function prepareFlagRules({
+  rules,
+  channels,
+  tally,
+}: FlagRulesSettings): Stage<Integration, Integration> {
+  const own = channels
+    ? rules.map((rule) => ({
+        ...rule,
+        ...(rule.channels && { channels: Uint8Array.from(channels, (c) => rule.channels?.[c] ?? 0) }),
+      }))
+    : rules;
+  return changing((one) => {
+    const part = channels ? takeChannels(one, channels) : one;
+    if (rules.length === 0) return part;
+    const mask = maskOf(own, part);
+    const passThrough = storedOf(part);
+    if (tally)
+      passThrough.weights.forEach((weight, at) => {
+        if (!(weight > 0)) return;
+        tally.values++;
+        if (mask?.[at] === 1) tally.ruled++;
+      });
+    return mask ? flagCells({ ...part, passThrough }, mask) : part;
+  });
+}
+
+/** For products of all channels at once, like an image: the other channels are flagged, not removed. */
+export function flagsOfAll(
+  { rules, channels: kept }: FlagRulesSettings,
+  channels: number,
+): readonly FlagRule[] {
+  if (!kept) return rules;
+  const others = new Uint8Array(channels).fill(1);
+  for (const c of kept) others[c] = 0;
+  return [...rules, { channels: others }];
 }

@@ -1,4 +1,5 @@
 /** Fits gains from a file to the data at hand, or reports why they do not fit. */
+import { present } from '../../core/present.js';
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
@@ -177,27 +178,23 @@ export function fitsData(
     0,
   );
   const turnDeg = (360 * offHz * LONG_CABLE_M) / SPEED_OF_LIGHT_M_PER_S;
-  return [
-    ...([file, ...(file.later ?? [])].some(({ solved }) => solved.includes(1))
-      ? []
-      : [message('gains.all-unsolved', { path })]),
-    ...(units === 'Jy' && !file.dataUnits ? [message('gains.origin-unknown', { path })] : []),
-    ...(file.telescope === data.telescope.name
-      ? []
-      : [
-          message('gains.other-telescope', {
-            path,
-            telescope: file.telescope,
-            dataOf: data.telescope.name,
-          }),
-        ]),
-    ...(file.element !== undefined && data.dividedBy !== undefined && file.element !== data.dividedBy
-      ? [message('gains.other-beam', { path, element: file.element, dividedBy: data.dividedBy })]
-      : []),
-    ...(turnDeg > LEAST_TURN_DEG
-      ? [message('gains.other-frequencies', { path, offHz, cableM: LONG_CABLE_M, phaseDeg: turnDeg })]
-      : []),
-  ];
+  return present(
+    ![file, ...(file.later ?? [])].some(({ solved }) => solved.includes(1)) &&
+      message('gains.all-unsolved', { path }),
+    units === 'Jy' && !file.dataUnits && message('gains.origin-unknown', { path }),
+    file.telescope !== data.telescope.name &&
+      message('gains.other-telescope', {
+        path,
+        telescope: file.telescope,
+        dataOf: data.telescope.name,
+      }),
+    file.element !== undefined &&
+      data.dividedBy !== undefined &&
+      file.element !== data.dividedBy &&
+      message('gains.other-beam', { path, element: file.element, dividedBy: data.dividedBy }),
+    turnDeg > LEAST_TURN_DEG &&
+      message('gains.other-frequencies', { path, offHz, cableM: LONG_CABLE_M, phaseDeg: turnDeg }),
+  );
 }
 
 /** The cable length that phases between channels are tested for. */

@@ -5,7 +5,7 @@
  */
 import type { CrossHanded } from '../../calibrate/index.js';
 import { gainsCA } from '../../core/axes.js';
-import { commonTurn } from './common-turn.js';
+import { commonTurn } from './over-time.js';
 
 interface OneReference<Found extends CrossHanded> {
   readonly solutions: readonly Found[];

@@ -3,7 +3,6 @@ import { gainsCA, type GainsCA } from '../../core/axes.js';
 import { secondsBetween, type Instant } from '../../core/instant.js';
 import { crossHandKnown, type GainsAt, type GainsFile } from '../../formats/index.js';
 import type { CalibratedFully } from '../sky-image.js';
-import { commonTurn } from './common-turn.js';
 
 /** Where a gain is known; gains of solves that were given up are not used. */
 function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): CalibratedFully {
@@ -79,4 +78,36 @@ function drawn(from: Float64Array, to: Float64Array, at: number, { share, common
   const own = turn - 2 * Math.PI * Math.round(turn / (2 * Math.PI));
   const phase = Math.atan2(im, re) + share * (common + own);
   return [size * Math.cos(phase), size * Math.sin(phase)];
+}
+
+type Solved = Pick<CalibratedFully, 'gains' | 'solved'>;
+
+interface TurnOf {
+  readonly c: number;
+  /** Per channel, and per station. */
+  readonly inputs: number;
+  readonly columns: number;
+  /** Those that share a phase. */
+  readonly of: readonly number[];
+}
+
+/**
+ * The phase common to all gains that changes from one solution to another, which visibilities do not constrain: the mean
+ * direction of the phase changes of inputs that both have, equally weighted; 0
+ * where they share none.
+ */
+export function commonTurn(from: Solved, to: Solved, { c, inputs, columns, of }: TurnOf): number {
+  let [sumRe, sumIm] = [0, 0];
+  for (let s = c * inputs; s < (c + 1) * inputs; s += columns) {
+    for (const p of of) {
+      const at = s + p;
+      if (p >= columns || from.solved[at] * to.solved[at] === 0) continue;
+      const [re, im] = [from.gains[2 * at], from.gains[2 * at + 1]];
+      const [toRe, toIm] = [to.gains[2 * at], to.gains[2 * at + 1]];
+      const size = Math.hypot(re, im) * Math.hypot(toRe, toIm);
+      sumRe += (toRe * re + toIm * im) / size;
+      sumIm += (toIm * re - toRe * im) / size;
+    }
+  }
+  return Math.atan2(sumIm, sumRe);
 }

@@ -1,4 +1,5 @@
 /** Images from visibilities, one or a series: any array, any phase centre, gridded in u, v and w. */
+import { present } from '../../core/present.js';
 import { join, parse as splitPath } from 'node:path';
 import type { Backend } from '../../backend/backend.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -10,7 +11,14 @@ import {
   type VisibilityHeader,
 } from '../../formats/index.js';
 import type { CleanOptions, WideMethod, WideWeighting } from '../../image/index.js';
-import { dividingBeam, handingOver, lookOf, seriesPaths, type Product } from '../../products/index.js';
+import {
+  dividingBeam,
+  handingOver,
+  lookOf,
+  refuseFollowingAll,
+  seriesPaths,
+  type Product,
+} from '../../products/index.js';
 import {
   onContactSheet,
   stokesFrameOf,
@@ -24,13 +32,13 @@ import { parseSources } from '../../sky/chosen-sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
 import {
+  chosen,
   countedPartOf,
   type FromVisibilities,
   type MakingFromVisibilities,
   type PlannedFromVisibilities,
 } from '../from-visibilities.js';
 import { crossHandsOf, gainsOver, type GainsOver } from '../gains-over.js';
-import { chosen } from '../integration.js';
 import { correctedWide } from '../wide/brightness.js';
 import { chooseWide, type WideChoice } from '../wide/choose.js';
 import { imageWide, type WideSkyImage } from '../wide/image.js';
@@ -124,15 +132,7 @@ export async function correctionOf(
   telescope: Telescope,
 ): Promise<ElementBeam | undefined> {
   const beam = await dividingBeam(product, telescope);
-  if (!beam) return undefined;
-  // Dishes point at one position: with several targets each was observed separately.
-  const follows = (beam.perStation ?? [beam]).some(({ pointing }) => pointing === 'followed');
-  if (follows && target?.trim().toLowerCase() === 'all')
-    refuse(
-      'source.target',
-      `all, and ${beam.name} points at the target: one beam would be used for all of them`,
-      'take one target at a time',
-    );
+  refuseFollowingAll(beam, target);
   return beam;
 }
 
@@ -161,10 +161,10 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
         method: weightWords(product),
         unit,
         gainsAre,
-        history: [
+        history: present(
           ...history,
-          ...(made ? [`${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`] : []),
-        ],
+          made && `${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`,
+        ),
         sources: parseSources(product.sources ?? 'all')(middle.frame),
         look: lookOf(product),
       });

@@ -23,13 +23,13 @@ import {
 import { handingOver, type Product } from '../../products/index.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import {
+  chosen,
   refuseNoTimes,
   timesOf,
   type FromVisibilities,
   type PlannedFromVisibilities,
 } from '../from-visibilities.js';
 import { reworkVisibilities, type Rework } from '../rework.js';
-import { chosen } from '../integration.js';
 
 /** Visibilities that were written. */
 export interface WrittenVisibilities {

@@ -1,4 +1,5 @@
 /** Results of images from visibilities, as text and as JSON. */
+import { present } from '../../core/present.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../../core/units.js';
 import { angleText } from '../../draw/index.js';
 import type { VisibilityHeader } from '../../formats/index.js';
@@ -6,7 +7,7 @@ import type { HandTally } from '../../image/index.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import { betweenPixels, sidelobesText, stationPositions, type Share } from '../../stages/index.js';
 import { methodWords, type ImagedSeries, type ImagedSky } from '../products/images.js';
-import { loneHandOf } from '../wide/choose-products.js';
+import { loneHandOf } from '../wide/settings.js';
 import type { WideSkyImage } from '../wide/image.js';
 import { dirtyBeamOf, picturePlane, standingChannel } from '../wide/products.js';
 import { holdingCellDeg } from '../wide/weighed.js';
@@ -84,7 +85,7 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
 function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
   const { sky, unit, seconds, note, alone, header } = imaged;
   const { pixels, cellDeg, coarse, loss, peak, beam, sidelobes } = figuresOf(imaged);
-  return [
+  return present(
     `${paths.join(', ')}: ${pixels} × ${pixels} pixels of ${angleText(cellDeg)} around ${sky.centreName}, ` +
       `peak ${Number(peak.toPrecision(4))} ${unit}, ${formatSeconds(seconds)}`,
     `${sky.integrations} integration${sky.integrations === 1 ? '' : 's'}, ${formatSeconds(sky.durationS)}; ` +
@@ -92,8 +93,8 @@ function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
         ? `beam ${angleText(beam.majorDeg)} × ${angleText(beam.minorDeg)}, PA ${beam.positionAngleDeg.toFixed(0)}°`
         : 'no fit of the beam') +
       (sidelobes ? `, ${sidelobesText(sidelobes)}` : ''),
-    ...(beam ? [] : [message('image.beam-not-fitted')]),
-    ...(note === undefined ? [] : [note]),
+    !beam && message('image.beam-not-fitted'),
+    note,
     methodWords(sky.method, sky.plan.accuracy),
     ...alone,
     ...(sky.cleaned?.facts ?? []).map(
@@ -109,7 +110,7 @@ function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
     ...handLines(sky.hands, header.feeds),
     ...smearLines('bandwidth', sky.smearing.bandwidth),
     ...smearLines('time', sky.smearing.time),
-  ];
+  );
 }
 
 function seriesFacts(paths: readonly string[], { series, unit, seconds }: ImagedSeries): object {
@@ -135,17 +136,17 @@ function seriesLines(
   const { made, lost = [], beyond, hands, smearing } = series;
   const { pixels } = series.plan;
   const count = series.images.length;
-  return [
+  return present(
     `${paths.join(', ')}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
       `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths[1]} is an animation` +
       ((onContactSheet ?? count) < count ? `, the contact sheet has ${onContactSheet} of them` : ''),
-    ...(lost.length > 0 ? [message('image.without-data', { images: lost.length, of: count })] : []),
+    lost.length > 0 && message('image.without-data', { images: lost.length, of: count }),
     ...(beyond ? beyondLines(beyond) : []),
     ...(hands ? handLines(hands, header.feeds) : []),
     ...smearLines('bandwidth', smearing?.bandwidth ?? 0),
     ...smearLines('time', smearing?.time ?? 0),
-    ...(made ? [methodWords(made.method, made.accuracy)] : []),
-  ];
+    made && methodWords(made.method, made.accuracy),
+  );
 }
 
 /** Baselines too long for the pixels are outside the grid's uv plane. */

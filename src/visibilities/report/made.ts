@@ -1,4 +1,5 @@
 /** Results of an observation of visibilities, as text and as JSON. */
+import { present } from '../../core/present.js';
 import { formatSeconds } from '../../core/units.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
@@ -71,13 +72,12 @@ function appliedMessages(
   feeds: 'linear' | 'circular' = 'linear',
   path = '',
 ): Message[] {
-  return [
-    ...(withoutGain > 0 ? [message('gains.values-flagged', { flagged: withoutGain, of: values })] : []),
-    ...(channelsWithout > 0
-      ? [message('gains.channels-without', { path, without: channelsWithout, of: channels })]
-      : []),
-    ...(crossHands === 'unknown' ? [message('gains.cross-hands-flagged', { hasLeakage, feeds })] : []),
-  ];
+  return present(
+    withoutGain > 0 && message('gains.values-flagged', { flagged: withoutGain, of: values }),
+    channelsWithout > 0 &&
+      message('gains.channels-without', { path, without: channelsWithout, of: channels }),
+    crossHands === 'unknown' && message('gains.cross-hands-flagged', { hasLeakage, feeds }),
+  );
 }
 
 /** Requested gains that are missing: the exit code is then 2. */
@@ -94,7 +94,7 @@ const isPolarised = (product: Product): boolean =>
 
 /** The source; if Q, U and V are requested or in the model, with the assumptions about the feeds. */
 const sourceOf = ({ plan: { from } }: VisibilitiesOutcome): VisibilityFile =>
-  from.observation.products.some(isPolarised) ? withOrientation({ file: from.opened }).file : from.opened;
+  from.observation.products.some(isPolarised) ? withOrientation(from.opened) : from.opened;
 
 /** Facts common to all products. */
 export function sourceFacts(outcome: VisibilitiesOutcome): object {

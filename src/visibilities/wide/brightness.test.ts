@@ -8,8 +8,6 @@ import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { kindsOf } from '../../sky/beams/powers.js';
 import { skyFrame } from '../../sky/frame.js';
 import { fixedCentre } from '../../sky/phase-centre.js';
-import { correctedSky } from '../../stages/index.js';
-import { imageIntegration } from '../../compose/index.js';
 import { correctedWide } from './brightness.js';
 import { imageWide } from './image.js';
 import type { WideSettings } from './settings.js';
@@ -118,13 +116,5 @@ describe('wide images over the beam', () => {
     const [xx, yy] = await seenOver(mixed, [seen], one, { stokes: 'IQUV' });
     isTen(xx);
     isTen(yy);
-  });
-
-  it('and so round the zenith', async () => {
-    const setup = { backend: openReference(), telescope, frequenciesHz: one, weight: 'natural', autos: 'leave-out' } as const; // prettier-ignore
-    const settings = { field: { kind: 'all-sky' }, kernelSize: 7, pixels: 80 } as const;
-    const made = await imageIntegration(seen, setup, settings);
-    const { image } = correctedSky(made, mixed, { followed: at, autos: 'leave-out', integration: seen });
-    for (const p of [0, 1]) isTen(image[p * 80 ** 2 + 80 * 40 + 40], 0.02);
   });
 });

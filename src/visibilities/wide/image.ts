@@ -20,7 +20,6 @@ import {
   usedBand,
 } from '../../image/index.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
-import { loneHandOf, productsOf } from './choose-products.js';
 import {
   type StokesPlanes,
   channelOf,
@@ -31,7 +30,7 @@ import {
   type Smearing,
 } from '../../stages/index.js';
 import { flaggedPixels, hiddenPixels } from './horizon.js';
-import type { WidePixels, WideSettings } from './settings.js';
+import { loneHandOf, productsOf, type WidePixels, type WideSettings } from './settings.js';
 import { addBeyond, isAllBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
 import { surveyRows, type WideSetup, type WideSpan, type WideSurvey } from './survey.js';
 

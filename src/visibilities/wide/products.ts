@@ -1,17 +1,15 @@
 /** Outputs of wide images: FITS and PNG. */
+import { present } from '../../core/present.js';
 import type { OnStep } from '../../core/progress.js';
-import { addSeconds, formatInstant } from '../../core/instant.js';
-import { formatHz } from '../../core/units.js';
 import { planeML, type ImageCPML, type PlaneML } from '../../core/axes.js';
 import { renderPng, skyPicture } from '../../draw/index.js';
 import type { FitsImage } from '../../formats/index.js';
-import { sourcesUp } from '../../sky/above.js';
 import {
-  calibrationOf,
   apparent,
   brightnessFacts,
   fewStationsBeam,
   handName,
+  labelsOf,
   pictureWidth,
   planesOf,
   sidelobesText,
@@ -106,14 +104,14 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     ...(products.length === 4 && planesOf(sky.stokes)),
     ...brightnessFacts({
       ...options,
-      history: [
+      history: present(
         ...options.history,
-        ...(dirtyBeam ? [`the dirty beam has ${sidelobesText(dirtyBeam)}`] : []),
+        dirtyBeam && `the dirty beam has ${sidelobesText(dirtyBeam)}`,
         ...(products.length === 4 ? (sky.stokes?.history ?? []) : []),
-        ...(frequenciesHz.length > 1 && beam
-          ? [`BMAJ, BMIN and BPA are of channel ${standingChannel(sky)}, counted from 0; table BEAMS has all`]
-          : []),
-      ],
+        frequenciesHz.length > 1 &&
+          beam &&
+          `BMAJ, BMIN and BPA are of channel ${standingChannel(sky)}, counted from 0; table BEAMS has all`,
+      ),
     }),
   };
 }
@@ -147,11 +145,9 @@ export function picturePlane({ image, products, channelWeights, pixels: { pixels
 }
 
 function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8Array> {
-  const { telescope } = options;
-  const middleHz = (sky.frequenciesHz[0] + (sky.frequenciesHz.at(-1) ?? 0)) / 2;
-  const beam = beamOf(sky);
-  const dirtyBeam = dirtyBeamOf(sky, telescope);
+  const frequencyHz = (sky.frequenciesHz[0] + (sky.frequenciesHz.at(-1) ?? 0)) / 2;
   const picture = skyPicture({
+    ...labelsOf({ ...sky, frequencyHz, centre: sky.centreName }, options),
     plane: picturePlane(sky),
     plan: {
       pixels: sky.pixels.pixels,
@@ -159,26 +155,12 @@ function widePng(sky: WideSkyImage, options: WideProductOptions): Promise<Uint8A
       field: sky.pixels.field,
       axes: sky.axes,
     },
-    frame: sky.frame,
-    title: [
-      `${telescope.title}: ${sky.centreName}`,
-      `${formatInstant(addSeconds(sky.start, sky.durationS / 2), 0)} · ${formatHz(middleHz)}, ${formatHz(sky.bandHz)} wide · ` +
-        `${telescope.stations.length} stations`,
-      options.method,
-    ],
-    unit: options.unit,
-    look: options.look,
     stokes:
       sky.products.length === 1 && sky.products[0] !== 'I'
         ? handName(options.feeds ?? 'linear', sky.products[0] === 'YY' ? 1 : 0)
         : 'I',
-    calibration: calibrationOf(options),
-    integrationS: sky.durationS,
-    beam,
-    dirtyBeam,
-    sources: sourcesUp(options.sources, sky.frame, 2, { telescope, frequencyHz: middleHz }).map(
-      ({ source, directionEnu }) => ({ name: source.name, directionEnu, accuracyDeg: source.accuracyDeg }),
-    ),
+    beam: beamOf(sky),
+    dirtyBeam: dirtyBeamOf(sky, options.telescope),
   });
   return renderPng(picture, { width: options.width ?? pictureWidth(picture) });
 }

@@ -9,8 +9,7 @@ import { skyFrame } from '../../sky/frame.js';
 import { type Series, type SeriesImage, rowsOf, type Integrations } from '../../stages/index.js';
 import { flaggedPixels, hiddenPixels } from './horizon.js';
 import { blank, planFor, tryFit } from './image.js';
-import { loneProduct } from './choose-products.js';
-import type { WideSettings } from './settings.js';
+import { loneProduct, type WideSettings } from './settings.js';
 import { surveyRows, type WideSetup } from './survey.js';
 import { addBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weighed.js';
 

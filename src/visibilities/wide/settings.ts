@@ -1,9 +1,9 @@
-/** Settings of a wide image, and its pixels for an array. */
+/** Settings of a wide image, its pixels for an array, and its products: Stokes parameters, or the only hand in a file. */
 import { realNumber, refuse } from '../../core/errors.js';
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 import { angleUnits } from '../../fields/index.js';
-import type { CleanOptions, ImageField, WideWeighting } from '../../image/index.js';
+import type { CleanOptions, HandTally, ImageField, WideProduct, WideWeighting } from '../../image/index.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import { longestBaselineM } from '../../stages/index.js';
 
@@ -127,4 +127,29 @@ function fieldOfPixels(pixels: number, pixelCosine: number): ImageField {
   return half >= 1
     ? { kind: 'all-sky' }
     : { kind: 'field', widthDeg: 2 * Math.asin(half) * DEGREES_PER_RADIAN };
+}
+
+/** The products in a file. */
+export interface Held {
+  readonly polarisations: 1 | 2;
+  /** AIPS codes of the available products, if some are missing. */
+  readonly codes?: readonly number[];
+}
+
+/** The only available product: XX for one polarisation, or YY in a file without any other. */
+export const loneProduct = ({ polarisations, codes }: Held): 'XX' | 'YY' | undefined =>
+  polarisations === 1 ? 'XX' : codes?.length === 1 && [-6, -2].includes(codes[0]) ? 'YY' : undefined;
+
+/** The only hand left for I, if the other is lost on every pair at all times: the image is of that hand. */
+export const loneHandOf = ({ both, one, second }: HandTally): 'XX' | 'YY' | undefined =>
+  both > 0 || one === 0 ? undefined : second === 0 ? 'XX' : second === one ? 'YY' : undefined;
+
+export function productsOf(held: Held, { stokes, clean }: WideSettings): readonly WideProduct[] {
+  const lone = loneProduct(held);
+  if (stokes === 'IQUV' && lone)
+    refuse('image', 'one polarisation has no Stokes parameters', 'leave out products.images.stokes');
+  if (stokes === 'IQUV' && clean)
+    refuse('image', 'CLEAN is of Stokes I alone', 'leave out products.images.stokes');
+  if (lone) return [lone];
+  return stokes === 'I' ? ['I'] : ['XX', 'YY', 'Re XY', 'Im XY'];
 }

@@ -60,19 +60,21 @@ export function lacksProducts({
   return [...lost.values()].some((count) => count < products.length);
 }
 
+interface WideStokesOptions {
+  readonly telescope: Telescope;
+  readonly header: Pick<VisibilityHeader, 'feeds' | 'frequenciesHz'>;
+  readonly centre: PhaseCentre;
+  readonly field: WideFieldOptions;
+  readonly beam?: ElementBeam;
+  /** Length of the data, if known in advance. */
+  readonly durationS?: number;
+}
+
 export function wideStokes(
   which: 'I' | 'IQUV',
   gains: GainsOver,
   data: StokesFrame,
-  of: {
-    readonly telescope: Telescope;
-    readonly header: Pick<VisibilityHeader, 'feeds' | 'frequenciesHz'>;
-    readonly centre: PhaseCentre;
-    readonly field: WideFieldOptions;
-    readonly beam?: ElementBeam;
-    /** Length of the data, if known in advance. */
-    readonly durationS?: number;
-  },
+  of: WideStokesOptions,
 ): WideStokes {
   const { telescope, header, centre, beam } = of;
   const feeds = header.feeds ?? 'linear';
@@ -127,26 +129,18 @@ export function wideStokes(
 const onSnapshot = (
   sky: WideSkyImage,
   data: StokesFrame,
-  {
-    telescope,
-    feeds,
-    beam,
-  }: {
-    readonly telescope: Telescope;
-    readonly feeds: 'linear' | 'circular';
-    readonly beam?: ElementBeam;
-  },
+  of: Pick<WideStokesOptions, 'telescope' | 'beam'> & { readonly feeds: 'linear' | 'circular' },
 ) =>
   sky.products.length === 4
     ? snapshotStokes(sky, data, {
-        telescope,
-        feeds,
+        telescope: of.telescope,
+        feeds: of.feeds,
         autos: 'leave-out',
         pixels: sky.pixels.pixels,
         pixelCosine: sky.pixels.pixelCosine,
         axes: sky.axes,
         frame: sky.frame,
-        brightness: beam ? 'beam-corrected' : 'apparent',
+        brightness: of.beam ? 'beam-corrected' : 'apparent',
         crossHands: 'known',
       })
     : { stokes: leftOut('one product alone') };

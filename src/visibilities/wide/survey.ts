@@ -27,8 +27,13 @@ import {
   smearingOf,
   type Smearing,
 } from '../../stages/index.js';
-import type { Held } from './choose-products.js';
-import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
+import {
+  choosePixels,
+  longestWavelengths,
+  type Held,
+  type WidePixels,
+  type WideSettings,
+} from './settings.js';
 
 const WHERE = 'image';
 
@@ -61,7 +66,7 @@ export interface WideSpan {
 /** Known once all integrations have been read. */
 export interface WideSurvey extends WideSpan {
   readonly centre: PhaseCentre;
-  /** Instants with integrations (moments.ts). */
+  /** Instants with integrations (prepareBins). */
   readonly moments: readonly Instant[];
   readonly bounds: WideBounds;
   readonly smearing: Smearing;
