@@ -36,17 +36,29 @@ export const channelSamplesIn = (gaps: readonly SpectraGap[]): number =>
   gaps.reduce((sum, gap) => sum + (gap.endChannel - gap.firstChannel) * samplesIn([gap]), 0);
 
 /** Writes zeros where gaps are; every block must have them. */
-export function zeroGaps(
+export const zeroGaps = (
   spectra: SpectraCAT,
-  shape: { readonly type: SpectraType; readonly inputs: number; readonly samples: number },
+  {
+    type,
+    inputs,
+    samples,
+  }: { readonly type: SpectraType; readonly inputs: number; readonly samples: number },
+  gaps: readonly SpectraGap[],
+): void => {
+  zeroRanges(spectra, { inputs, samples, perSample: elementsPerSpectra(type) }, gaps);
+};
+
+/** The same for samples of any type, elements : [c][a][t]. */
+export function zeroRanges(
+  elements: { fill(value: number, from: number, end: number): unknown },
+  { inputs, samples, perSample }: Readonly<Record<'inputs' | 'samples' | 'perSample', number>>,
   gaps: readonly SpectraGap[],
 ): void {
-  const elements = elementsPerSpectra(shape.type);
   for (const gap of gaps) {
     for (let c = gap.firstChannel; c < gap.endChannel; c++) {
       for (let a = gap.firstInput; a < gap.endInput; a++) {
-        const row = (c * shape.inputs + a) * shape.samples;
-        spectra.fill(0, (row + gap.firstSample) * elements, (row + gap.endSample) * elements);
+        const row = (c * inputs + a) * samples;
+        elements.fill(0, (row + gap.firstSample) * perSample, (row + gap.endSample) * perSample);
       }
     }
   }

@@ -19,10 +19,7 @@ export const words = (what: string) =>
 export const inputPath = words('the path of a file');
 /** An output file: not a folder. */
 export const outputPath = withForm(
-  z
-    .string()
-    .refine((value) => value.trim() !== '', 'is empty')
-    .refine((value) => !/(?:^|\/)\.{0,2}$/.test(value), 'is a folder'),
+  inputPath.refine((value) => !/(?:^|\/)\.{0,2}$/.test(value), 'is a folder'),
   { words: 'the path of a file to write' },
 );
 /** Path of a product; null if it is shown or returned instead of written. */

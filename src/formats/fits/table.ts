@@ -3,14 +3,11 @@ import { refuse } from '../../core/errors.js';
 import { paddedBytes, headerBytes, integerCard, textCards, type FitsHeader, type FitsUnit } from './fits.js';
 import type { InputFile } from '../io/input.js';
 
-interface TableColumn {
+interface WrittenColumn {
   readonly name: string;
   /** FITS's repeat and type: "3D", "1J", "8A". */
   readonly form: string;
   readonly unit?: string;
-}
-
-interface WrittenColumn extends TableColumn {
   /** One entry per row: a text, or `repeat` numbers. */
   readonly rows: readonly (string | readonly number[])[];
 }

@@ -5,8 +5,6 @@ import { HIGH_LEVEL } from '../../core/units.js';
 import type { SampleBits } from '../../core/vdif-header.js';
 import type { Target } from './recording.js';
 
-export { HIGH_LEVEL } from '../../core/units.js';
-
 /** `offset`: 0 is the lowest level (VDIF). `sign-magnitude`: the low bit is the sign, set for positive (Mark 5B). */
 type SampleCode = 'offset' | 'sign-magnitude';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatInstant, parseInstant } from '../../core/instant.js';
-import { HIGH_LEVEL } from './decode.js';
+import { HIGH_LEVEL } from '../../core/units.js';
 import { mark5b } from './mark5b.js';
 import { encodeMark5b, type Mark5bSample } from '../testing/encoders.js';
 import { readWhole, writeSample } from '../testing/reading.js';

@@ -11,7 +11,7 @@ import {
 } from '../../core/axes.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
-import type { SpectraGap } from '../../core/gaps.js';
+import { zeroRanges, type SpectraGap } from '../../core/gaps.js';
 import { sendersSideBySide } from '../../core/presence/presence.js';
 import { addSamples } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -78,7 +78,7 @@ interface SegmentStore<Elements> {
   check?(elements: Elements, firstSample: number): void;
 }
 
-/** A block of this many samples, zeroed. */
+/** The memory of a block of this many samples, with whatever is in it. */
 export type Memory<Elements> = (samples: number) => Elements;
 type AnyElements = VoltageElements | SpectraElements;
 interface Filled<Elements> extends AssembledBlock {
@@ -95,15 +95,15 @@ interface Held {
 }
 
 /** One buffer, allocated at the first block and reused; a shorter block gets its front. */
-function memory<
-  Elements extends { subarray(from: number, to: number): Elements; fill(value: number): unknown },
->(where: string, allocate: (samples: number) => Elements, elementsPerSample: number): Memory<Elements> {
+function memory<Elements extends { subarray(from: number, to: number): Elements }>(
+  where: string,
+  allocate: (samples: number) => Elements,
+  elementsPerSample: number,
+): Memory<Elements> {
   let buffer: Elements | undefined;
   return (samples) => {
     buffer ??= allocated(where, () => allocate(samples));
-    const view = buffer.subarray(0, samples * elementsPerSample);
-    view.fill(0);
-    return view;
+    return buffer.subarray(0, samples * elementsPerSample);
   };
 }
 
@@ -123,7 +123,7 @@ function allocated<Made>(where: string, allocate: () => Made): Made {
 
 const resetTally = (tally: FrameTally): FrameTally => Object.assign(tally, emptyTally());
 
-async function* framedBlocks<Elements>(
+async function* framedBlocks<Elements extends AnyElements>(
   store: FrameStore<Elements>,
   memory: Memory<Elements>,
   samples: number,
@@ -141,6 +141,7 @@ async function* framedBlocks<Elements>(
     clear: (length) => {
       stride = length;
       elements = memory(length);
+      elements.fill(0);
     },
     place: (frame, from, count, at) => {
       store.unpack(frame, from, { elements, stride, at, count });
@@ -177,34 +178,23 @@ async function* segmentedBlocks<Elements extends AnyElements>(
       await store.read(segment, from - segment.firstSample, target);
       covered.push(from - first, to - first);
     }
-    const parts = elements.length / (length * box.endInput * box.endChannel) === 2 ? 2 : 1;
-    const shape = { samples: length, inputs: box.endInput, partsPerSample: parts } as const;
-    const gaps = [...gapsOf([box], [covered], length), ...takeMissing(elements, missing, shape, first)];
+    const perSample = elements.length / (length * box.endInput * box.endChannel) === 2 ? 2 : 1;
+    const shape = { samples: length, inputs: box.endInput, perSample } as const;
+    const gaps = [...gapsOf([box], [covered], length), ...clipped(missing, first, length)];
+    zeroRanges(elements, shape, gaps);
     store.check?.(elements, first);
-    gaps.push(...takeNoSamples(elements, shape));
+    gaps.push(...takeNoSamples(elements, { ...shape, partsPerSample: perSample }));
     yield { firstSample: first, samples: length, gaps, elements };
   }
 }
 
-/** The missing ranges within a block, from its first sample on; their elements become zeros. */
-function takeMissing(
-  elements: AnyElements,
-  missing: readonly SpectraGap[],
-  { samples, inputs, partsPerSample: parts }: Parameters<typeof takeNoSamples>[1],
-  first: number,
-): SpectraGap[] {
-  return missing.flatMap((gap) => {
+/** The parts of gaps within a block, from its first sample on. */
+const clipped = (gaps: readonly SpectraGap[], first: number, samples: number): SpectraGap[] =>
+  gaps.flatMap((gap) => {
     const firstSample = Math.max(0, gap.firstSample - first);
     const endSample = Math.min(samples, gap.endSample - first);
-    if (endSample <= firstSample) return [];
-    for (let c = gap.firstChannel; c < gap.endChannel; c++)
-      for (let a = gap.firstInput; a < gap.endInput; a++) {
-        const row = (c * inputs + a) * samples;
-        elements.fill(0, (row + firstSample) * parts, (row + endSample) * parts);
-      }
-    return [{ ...gap, firstSample, endSample }];
+    return endSample > firstSample ? [{ ...gap, firstSample, endSample }] : [];
   });
-}
 
 /** Bytes per read: large enough for the disk, small compared with a block. */
 const CHUNK_BYTES = 2 ** 21;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatInstant } from '../../core/instant.js';
 import { sampleRateOf } from '../../core/sources.js';
-import { HIGH_LEVEL } from './decode.js';
+import { HIGH_LEVEL } from '../../core/units.js';
 import { encodeVdif, type VdifSample } from '../testing/encoders.js';
 import { readWhole, writeSample } from '../testing/reading.js';
 import { vdif } from './vdif.js';

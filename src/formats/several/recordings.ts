@@ -211,6 +211,7 @@ async function* joinedBlocks<Elements extends VoltageElements | SpectraElements>
   for (let at = 0; at < samples; at += blockSamples) {
     const length = Math.min(blockSamples, samples - at);
     const elements = memory(length);
+    elements.fill(0);
     const perSample = elements.length / (channels * inputs * length);
     const senders: SenderRange[] = [];
     const covered: number[][] = [];

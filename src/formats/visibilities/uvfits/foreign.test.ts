@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { realCard, remarkCards } from '../../fits/fits.js';
 import { tableBytes } from '../../fits/table.js';
 import { axis, direction, foreignBytes, least, type Foreign } from '../../testing/foreign-uvfits.js';
-import { openUvfits } from './uvfits.js';
+import { openUvfits } from './read.js';
 import { readVisibilities, writeVisibilities } from '../../testing/visibility-files.js';
 
 describe('UVFITS of other programs', () => {

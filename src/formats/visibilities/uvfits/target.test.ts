@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { tableBytes } from '../../fits/table.js';
 import { axis, foreignBytes, least } from '../../testing/foreign-uvfits.js';
-import { openUvfits } from './uvfits.js';
+import { openUvfits } from './read.js';
 
 describe('UVFITS of several sources', () => {
   const path = join(temporaryFolder('target'), 'several.uvfits');

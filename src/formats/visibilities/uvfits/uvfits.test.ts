@@ -16,7 +16,7 @@ import { readTable } from '../../fits/table.js';
 import type { VisibilityHeader } from '../../format.js';
 import { openInput } from '../../io/input.js';
 import { openFile, visibilityFormatFor } from '../../registry.js';
-import { createUvfits } from './uvfits.js';
+import { createUvfits } from './write.js';
 
 const start = parseInstant('2026-06-21T23:59:59.25Z');
 const site = { latitudeDeg: -26.7033194, longitudeDeg: 116.67081524, heightM: 377.827 };

@@ -5,9 +5,6 @@ import { repairUvfits } from './repair.js';
 import { openUvfits } from './read.js';
 import { createUvfits } from './write.js';
 
-export { openUvfits } from './read.js';
-export { createUvfits } from './write.js';
-
 export const uvfits: Format = {
   name: 'uvfits',
   title: 'UVFITS',
