@@ -103,7 +103,8 @@ async function joinedSocket(
 ): Promise<ByteStream['next'] | undefined> {
   /** The current frame: its remaining bytes, and whether it is a command. */
   let left = 0;
-  let isCommand = false;
+  // Set by `head`, which the type check does not follow.
+  let isCommand = false as boolean;
   /** Whether the next bytes begin the first message of the connection. */
   let isFirst = true;
 
