@@ -8,7 +8,7 @@ import { planeML, visibilitiesRC, type PlaneML, type VisibilitiesRC } from '../.
 import { refuse } from '../../core/errors.js';
 import type { WideImager } from './imager.js';
 import { depth, type WidePlan } from './plan.js';
-import { checkRows, rowCount, Used, wavelengthsPerMetre, type WideGeometry, type WideRows } from './rows.js';
+import { checkRows, rowCount, wavelengthsPerMetre, type WideGeometry, type WideRows } from './rows.js';
 
 /** A pixel's direction cosines, n − 1, and the factor for its sum; undefined below the horizon. */
 interface PixelDirection {
@@ -53,7 +53,8 @@ function directSum(rows: WideRows, { l, m, nLessOne, factor }: PixelDirection): 
 export function prepareWideReference(plan: WidePlan): WideImager {
   const { pixels } = plan;
   const sums = new Float64Array(pixels * pixels);
-  const used = new Used();
+  let weightSum = 0;
+  let visibilities = 0;
   let model: PlaneML | undefined;
   return {
     plan,
@@ -64,19 +65,25 @@ export function prepareWideReference(plan: WidePlan): WideImager {
       forEachPixel(plan, (at, direction) => {
         sums[at] += direction ? directSum(rows, direction) : Number.NaN;
       });
-      used.add(rows.weights);
+      for (const weight of rows.weights) {
+        if (!(weight > 0)) continue;
+        weightSum += weight;
+        visibilities++;
+      }
     },
     finish: () => {
       forEachPixel(plan, (at, direction) => {
         if (!direction) sums[at] = Number.NaN;
       });
-      const { weightSum, visibilities } = used.take();
       const image = planeML(
         sums.map((sum) => (weightSum > 0 ? sum / weightSum : sum)),
         pixels,
       );
+      const used = { weightSum, visibilities };
       sums.fill(0);
-      return Promise.resolve({ image, weightSum, visibilities });
+      weightSum = 0;
+      visibilities = 0;
+      return Promise.resolve({ image, ...used });
     },
     loadModel: (image) => {
       model = planeML(image.slice(), pixels);

@@ -91,30 +91,6 @@ export function inPrecision(
   return values instanceof Float64Array ? values : Float64Array.from(values);
 }
 
-export const zerosIn = (precision: WidePrecision, length: number): Float32Array | Float64Array =>
-  precision === 'float32' ? new Float32Array(length) : new Float64Array(length);
-
-/** The weights that are used, and how many. */
-export class Used {
-  weightSum = 0;
-  visibilities = 0;
-
-  add(weights: Iterable<number>): void {
-    for (const weight of weights) {
-      if (!(weight > 0)) continue;
-      this.weightSum += weight;
-      this.visibilities++;
-    }
-  }
-
-  /** Those so far; then starts again. */
-  take(): { readonly weightSum: number; readonly visibilities: number } {
-    const { weightSum, visibilities } = this;
-    this.weightSum = this.visibilities = 0;
-    return { weightSum, visibilities };
-  }
-}
-
 /** Rows first … end − 1, in the same memory. */
 export function rowsBetween<Rows extends WideGeometry & Partial<WideRows>>(
   rows: Rows,

@@ -18,7 +18,7 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import type { TangentAxes } from '../../sky/frame.js';
 import type { WidePrecision } from './plan.js';
-import { zerosIn, type WideGeometry, type WideRows } from './rows.js';
+import type { WideGeometry, WideRows } from './rows.js';
 
 const WHERE = 'image';
 
@@ -115,7 +115,7 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
   const geometry = pairGeometry(options);
   const rows = geometry.uvwM.length / 3;
   const length = 2 * rows * channels;
-  const values = zerosIn(options.precision ?? 'float32', length);
+  const values = options.precision === 'float64' ? new Float64Array(length) : new Float32Array(length);
   const weights = new Float32Array(rows * channels);
   const baselines = baselineCount(stations);
   const sum = new Float64Array(2);

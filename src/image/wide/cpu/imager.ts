@@ -5,7 +5,7 @@ import { planeML, visibilitiesRC } from '../../../core/axes.js';
 import { collectRows } from '../collect.js';
 import type { WideImager } from '../imager.js';
 import type { WidePlan } from '../plan.js';
-import { checkRows, inPrecision, rowCount, wavelengthsPerMetre, zerosIn, type WideRows } from '../rows.js';
+import { checkRows, inPrecision, rowCount, wavelengthsPerMetre, type WideRows } from '../rows.js';
 
 const WHERE = 'image';
 
@@ -74,7 +74,7 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
       const scales = wavelengthsPerMetre(geometry.frequenciesHz);
       const rows = rowCount(geometry);
       const length = 2 * rows * scales.length;
-      const values = zerosIn(precision, length);
+      const values = precision === 'float32' ? new Float32Array(length) : new Float64Array(length);
       await predict(engine.address, rows, scales.length, geometry.uvwM, scales, values);
       return visibilitiesRC(values, rows, scales.length);
     },

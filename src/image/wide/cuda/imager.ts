@@ -14,11 +14,9 @@ import {
   inPrecision,
   rowCount,
   rowsBetween,
-  Used,
   wavelengthsPerMetre,
   type WideGeometry,
   type WideRows,
-  zerosIn,
 } from '../rows.js';
 import { complexBytes, planGrid } from './plan.js';
 import {
@@ -63,7 +61,7 @@ class CudaWideImager implements WideImager {
   private readonly collector: ReturnType<typeof collectRows> | undefined;
   private sorted: ReturnType<Parts['sort']> | undefined;
   private model: PlaneML | undefined;
-  private readonly used = new Used();
+  private used = { weightSum: 0, visibilities: 0 };
 
   constructor(
     readonly plan: WidePlan,
@@ -139,7 +137,11 @@ class CudaWideImager implements WideImager {
       else this.passAllPlanes();
       await this.transforms.settled();
     }
-    this.used.add(rows.weights);
+    for (const weight of rows.weights) {
+      if (!(weight > 0)) continue;
+      this.used.weightSum += weight;
+      this.used.visibilities++;
+    }
   }
 
   /** The sorted rows through all planes, as many at a time as are held, from the last down. */
@@ -165,7 +167,8 @@ class CudaWideImager implements WideImager {
     }
     const values = await transforms.takeImage();
     if (holdsAll) transforms.clearPlanes();
-    const used = this.used.take();
+    const { used } = this;
+    this.used = { weightSum: 0, visibilities: 0 };
     if (used.weightSum > 0) for (let k = 0; k < values.length; k++) values[k] /= used.weightSum;
     return { image: planeML(values, plan.pixels), ...used };
   }
@@ -186,7 +189,7 @@ class CudaWideImager implements WideImager {
     checkWithin(plan.bounds, geometry);
     const channels = geometry.frequenciesHz.length;
     const length = 2 * rowCount(geometry) * channels;
-    const out = zerosIn(plan.precision, length);
+    const out = plan.precision === 'float32' ? new Float32Array(length) : new Float64Array(length);
     for (const [part, firstRow] of partsOf(geometry)) {
       const from = await this.upload(part);
       const count = from.rows * channels;

@@ -11,7 +11,7 @@ import type { OnProgress } from '../../../core/progress.js';
 import { collectRows } from '../collect.js';
 import type { WideImager } from '../imager.js';
 import type { WidePlan } from '../plan.js';
-import { checkRows, checkWithin, rowCount, Used, type WideGeometry, type WideRows } from '../rows.js';
+import { checkRows, checkWithin, rowCount, type WideGeometry, type WideRows } from '../rows.js';
 import { preparePlacer } from './footprint.js';
 import { walkInOrder, type Measured } from './order.js';
 import { preparePlanes, type PlaneStack } from './planes.js';
@@ -39,7 +39,8 @@ export function prepareGriddedImager(plan: WidePlan, { onProgress }: GriddedOpti
   /** Kept where not all planes are held. */
   let modelImage: Float64Array | undefined;
   let image: Float64Array | undefined;
-  const used = new Used();
+  let weightSum = 0;
+  let visibilities = 0;
 
   const eachVisibility = async (
     geometry: WideGeometry,
@@ -127,7 +128,11 @@ export function prepareGriddedImager(plan: WidePlan, { onProgress }: GriddedOpti
     accumulate: async (rows) => {
       checkRows(rows);
       checkWithin(plan.bounds, rows);
-      used.add(rows.weights);
+      for (const weight of rows.weights) {
+        if (!(weight > 0)) continue;
+        weightSum += weight;
+        visibilities++;
+      }
       await (collector ? collector.add(rows) : pass(rows));
     },
     finish: async () => {
@@ -139,15 +144,17 @@ export function prepareGriddedImager(plan: WidePlan, { onProgress }: GriddedOpti
       } else if (!image) {
         transforms.clearSums();
       }
-      const { weightSum, visibilities } = used.take();
       const weight = weightSum > 0 ? weightSum : 1;
       let made = image?.map((value) => value / weight);
       if (!made) {
         made = new Float64Array(pixels * pixels);
         transforms.collect(made, weight);
       }
+      const used = { weightSum, visibilities };
       image = undefined;
-      return { image: planeML(made, pixels), weightSum, visibilities };
+      weightSum = 0;
+      visibilities = 0;
+      return { image: planeML(made, pixels), ...used };
     },
     loadModel: async (model) => {
       modelStack ??= prepareStack();

@@ -1,6 +1,5 @@
 /** A stack of planes of w in memory: visibilities are added to its cells, or gathered from them. */
 import type { WidePlan } from '../plan.js';
-import { zerosIn } from '../rows.js';
 import type { Placer } from './footprint.js';
 
 /** States of a plane's row. */
@@ -42,7 +41,7 @@ export function preparePlanes(
   const wSupport = plan.w.support;
   const length = 2 * gridCells * gridCells;
   const planes = Array.from({ length: planesHeld }, (): Plane => ({
-    cells: zerosIn(precision, length),
+    cells: precision === 'float32' ? new Float32Array(length) : new Float64Array(length),
     states: new Uint8Array(gridCells),
   }));
   let first = 0;
