@@ -17,7 +17,7 @@ const ready = (async () => {
 
 async function work(task: FileTask): Promise<void> {
   await ready;
-  await (task === 'close' ? files.close() : files.append(task.append));
+  await (task === 'close' ? files.close() : files.append(task.append, task.position));
 }
 
 const done = (): { paths: string[]; written: number; unwritten: number } => {

@@ -7,6 +7,7 @@ import { countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds, instant, parseInstant } from '../core/instant.js';
 import { openFile } from '../formats/index.js';
+import { parsePhaseCentre } from '../sky/phase-centre.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
 import { FilesByTime, type FileEvent, type FileSettings } from './files.js';
@@ -49,9 +50,14 @@ async function settingsFor(name: string): Promise<FileSettings> {
   };
 }
 
-async function read(name: string): Promise<Integration[]> {
+async function opened(name: string) {
   const file = await openFile(join(folder, name));
   assert.ok(file.kind === 'visibilities');
+  return file;
+}
+
+async function read(name: string): Promise<Integration[]> {
+  const file = await opened(name);
   const all: Integration[] = [];
   for await (const one of file.integrations()) all.push(one);
   await file.close();
@@ -78,6 +84,20 @@ describe('files by a thread of their own', () => {
     assert.deepEqual(events.thread, events.plain);
     assert.deepEqual(ours.paths, [join(folder, 'thread.uvh5')]);
     assert.deepEqual([ours.written, ours.unwritten], [3, 0]);
+  });
+
+  it('have the phase centre of the settings', async () => {
+    const centre = parsePhaseCentre('CygA', 'a test');
+    const ours = openFilesByThread({ ...(await settingsFor('centre.uvh5')), centre }, () => undefined);
+    await ours.append(integration(0));
+    await ours.close();
+    await ours.end?.();
+    const file = await opened('centre.uvh5');
+    await file.close();
+    assert.equal(file.header.object, 'CygA');
+    // 19h59m28.36s +40d44m02.1s in the catalogue
+    const { raDeg, decDeg } = file.header.phaseCentre;
+    assert.ok(Math.abs(raDeg - 299.86817) < 1e-4 && Math.abs(decDeg - 40.73392) < 1e-4);
   });
 
   it('a leap second and the second after it have one Julian Date: a new file begins', async () => {

@@ -5,14 +5,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError, type Refusal } from '../core/errors.js';
-import type { FileEvent, FileSettings, LiveFiles } from './files.js';
+import { positionFrom, type FileEvent, type FileSettings, type LiveFiles } from './files.js';
 
 export interface FileThreadSettings extends FileSettings {
   /** A table of Earth orientation parameters instead of the built-in one. */
   readonly eop?: string;
 }
 
-export type FileTask = { readonly append: Integration } | 'close';
+/** The thread has the settings without the phase centre, which is a function of time: positions come with the data. */
+export type FileTask =
+  { readonly append: Integration; readonly position: ReturnType<typeof positionFrom> } | 'close';
 
 export type FileAnswer =
   | { readonly event: FileEvent }
@@ -22,7 +24,7 @@ export type FileAnswer =
     };
 
 export function openFilesByThread(
-  settings: FileThreadSettings,
+  { centre, ...settings }: FileThreadSettings,
   onEvent: (event: FileEvent) => void,
 ): LiveFiles {
   const worker = new Worker(new URL('./file-thread.js', import.meta.url), { workerData: settings });
@@ -67,7 +69,9 @@ export function openFilesByThread(
     },
     append: (integration) => {
       const { visibilities, counts } = integration;
-      return ask({ append: integration }, [visibilities.buffer as ArrayBuffer, counts.buffer as ArrayBuffer]);
+      const position = positionFrom({ ...settings, centre }, integration);
+      const buffers = [visibilities.buffer as ArrayBuffer, counts.buffer as ArrayBuffer];
+      return ask({ append: integration, position }, buffers);
     },
     close: () => ask('close'),
     end: async () => {

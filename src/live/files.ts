@@ -83,17 +83,26 @@ function dateOf({ start, durationS }: Integration): number {
   return unixSeconds + fraction;
 }
 
+type FilePosition = Pick<VisibilityHeader, 'phaseCentre' | 'object'>;
+
 /** Phase centre of a file: a position, or the zenith at an instant. */
 export function stoppedAt(
   centre: PhaseCentre | undefined,
   { site }: Telescope,
   moment: Instant,
-): Pick<VisibilityHeader, 'phaseCentre' | 'object'> {
+): FilePosition {
   const frame = skyFrame(site, moment);
   return centre
     ? { phaseCentre: centre.position(frame), object: centre.name }
     : { phaseCentre: frame.zenith, object: 'zenith' };
 }
+
+/** Phase centre of a file that begins with an integration. */
+export const positionFrom = (
+  { header, everyS, centre }: Pick<FileSettings, 'header' | 'everyS' | 'centre'>,
+  { start }: Integration,
+): FilePosition =>
+  stoppedAt(centre, header.telescope, addSeconds(start, everyS === undefined ? 0 : everyS / 2));
 
 export class FilesByTime implements LiveFiles {
   private open: OpenFile | undefined;
@@ -111,7 +120,8 @@ export class FilesByTime implements LiveFiles {
     private readonly onEvent: (event: FileEvent) => void,
   ) {}
 
-  async append(integration: Integration): Promise<void> {
+  /** `position`: of a file that begins here; by default that of the settings. */
+  async append(integration: Integration, position?: FilePosition): Promise<void> {
     await this.look();
     const slot = slotOf(this.settings.everyS, integration.start);
     const dateS = dateOf(integration);
@@ -123,7 +133,11 @@ export class FilesByTime implements LiveFiles {
       return;
     }
     try {
-      this.open ??= await this.create(integration, slot);
+      this.open ??= await this.create(
+        integration,
+        slot,
+        position ?? positionFrom(this.settings, integration),
+      );
       await this.open.writer.append(integration);
       this.open.growing ??= await growingFile(this.open.path);
       this.open.integrations++;
@@ -219,14 +233,12 @@ export class FilesByTime implements LiveFiles {
     this.onEvent({ kind: 'full', path: full?.path ?? this.settings.path, integrations, why });
   }
 
-  private async create({ start }: Integration, slot: number): Promise<OpenFile> {
-    const { header, values, everyS, largestSum, centre } = this.settings;
+  private async create({ start }: Integration, slot: number, position: FilePosition): Promise<OpenFile> {
+    const { header, values, largestSum } = this.settings;
     const path = await nextPath(this.settings, start, this.opened === 0);
-    const middle = addSeconds(start, everyS === undefined ? 0 : everyS / 2);
-    const stopped = stoppedAt(centre, header.telescope, middle);
     const writer = await visibilityFormatFor(path).createVisibilities(
       path,
-      { ...header, ...stopped, feedFrame: 'feeds' },
+      { ...header, ...position, feedFrame: 'feeds' },
       { values, appears: 'first-integration', largestSum },
     );
     this.opened++;

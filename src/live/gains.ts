@@ -26,7 +26,7 @@ export interface LiveGainsSettings {
   readonly sources: readonly Source[];
   readonly minimumAltitudeDeg: number;
   /** Called before the first solution: further settings of the solver, as in corella calibrate. */
-  readonly model?: () => Promise<Pick<CalibrateSettings, 'element' | 'diffuse' | 'minimumBaselineM'>>;
+  readonly model?: () => Pick<CalibrateSettings, 'element' | 'diffuse' | 'minimumBaselineM'>;
 }
 
 export interface Solved {
@@ -109,7 +109,7 @@ export class LiveGains {
     try {
       if (!this.stage) {
         const { model, ...settings } = this.settings;
-        this.stage = await prepareCalibrate({ ...settings, ...(await model?.()) });
+        this.stage = await prepareCalibrate({ ...settings, ...model?.() });
       }
       const made = await through(this.stage, integration);
       const { calibration, plan } = made;

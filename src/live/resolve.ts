@@ -223,6 +223,6 @@ async function refuseTelescope(observation: Observation): Promise<Telescope | un
   const telescope = stations === undefined ? whole : selectStations(whole, stations);
   inputsOf(flags, telescope, telescope);
   await gatherDelays(front?.delays ?? {}, telescope);
-  if (observation.gains?.element !== undefined) await modelElement(observation.gains.element, telescope);
+  if (observation.gains?.element !== undefined) modelElement(observation.gains.element, telescope);
   return telescope;
 }

@@ -411,14 +411,15 @@ class LiveRun {
         polarisations: telescope.polarisations,
         sources: sourcesNamed(names === 'all' ? 'all' : names.split(',').map((one) => one.trim())),
         minimumAltitudeDeg: MINIMUM_ALTITUDE_DEG,
-        model: async () =>
+        model: () =>
           solvingModel(
             {
-              element: await modelElement(element, telescope),
+              element: modelElement(element, telescope),
               diffuse: diffuse === undefined ? undefined : diffuseSky(diffuse),
               minBaseline: least === undefined ? undefined : baselineLength(least),
             },
-            ...([telescope, frequenciesHz] as const),
+            telescope,
+            frequenciesHz,
           ),
       },
       steering,

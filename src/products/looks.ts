@@ -27,13 +27,13 @@ export function seriesPaths(
 }
 
 /** The beam that an image is divided by, if requested. */
-export async function dividingBeam(
+export function dividingBeam(
   { 'beam-corrected': isAsked = false, element }: Pick<Product<'images'>, 'beam-corrected' | 'element'>,
   telescope: Telescope,
-): Promise<ElementBeam | undefined> {
+): ElementBeam | undefined {
   if (!isAsked) return undefined;
   return (
-    (await elementBeam(element, telescope)) ??
+    elementBeam(element, telescope) ??
     refuse(
       'products.images.beam-corrected',
       'nothing is known of the beam of its stations',

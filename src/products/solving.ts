@@ -34,9 +34,9 @@ export const feedsField = (group: string, otherwise: string) =>
   });
 
 /** `flag` where it is an option of a command of its own. */
-export const channelsField = (group: string, flag?: string) =>
+export const channelsField = (group: string, named: { readonly flag?: string } = {}) =>
   field(channelList, {
-    ...(flag !== undefined && { flag }),
+    ...named,
     group,
     changes: 'never',
     help: 'use only these channels, like 10-20,30; by number from 0, or by frequency, 151MHz..152MHz',

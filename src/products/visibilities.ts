@@ -60,7 +60,7 @@ export const visibilities = z.strictObject({
     help: 'where fringes are stopped in the file: a source, "RA Dec", Sun, or zenith',
     otherwise: 'the tracked source, or the zenith',
   }),
-  channels: channelsField(group, '--keep-channels <list>'),
+  channels: channelsField(group, { flag: '--keep-channels <list>' }),
   calibrated: field(flagged, {
     group,
     of: 'visibilities',

@@ -105,7 +105,7 @@ it('V = 0 does not determine R against L, and beams that differ for X and Y are 
   const stage = await prepareCalibrate({
     ...settings,
     sources: [sourceAt(north)],
-    element: await findBeam('mwa-dipole'),
+    element: findBeam('mwa-dipole'),
   });
   await assert.rejects(through(stage, observed()), /element: mwa-dipole differs between X and Y/);
   await stage.close();

@@ -43,14 +43,21 @@ export const errorBuffer = (): Uint8Array => new Uint8Array(ERROR_BYTES);
 /** The error and the other arguments of a bound function. */
 type Callable<Rest extends readonly unknown[]> = NativeFunction<readonly [Uint8Array, ...Rest]>;
 
+/** Buffers for errors, used again: a call allocates nothing. */
+const spare: Uint8Array[] = [];
+
 /** Calls a function with a buffer for its error; throws the error, if any. */
 export function call<Rest extends readonly unknown[]>(
   where: string,
   native: Callable<Rest>,
   ...rest: Rest
 ): void {
-  const error = errorBuffer();
-  settle(where, native(error, ...rest), error);
+  const error = spare.pop() ?? errorBuffer();
+  try {
+    settle(where, native(error, ...rest), error);
+  } finally {
+    spare.push(error);
+  }
 }
 
 /** Arrays in use by native code; kept here so that they are not collected meanwhile. */
@@ -62,7 +69,7 @@ export async function callApart<Rest extends readonly unknown[]>(
   native: Callable<Rest>,
   ...rest: Rest
 ): Promise<void> {
-  const error = errorBuffer();
+  const error = spare.pop() ?? errorBuffer();
   underWay.add(rest);
   try {
     const code = await new Promise<number>((resolve, reject) => {
@@ -74,6 +81,7 @@ export async function callApart<Rest extends readonly unknown[]>(
     settle(where, code, error);
   } finally {
     underWay.delete(rest);
+    spare.push(error);
   }
 }
 

@@ -121,6 +121,7 @@ interface SeenImage {
   readonly durationS: number;
 }
 
+// eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
 export async function planImages(
   fields: Product<'images'>,
   observed: Observed,
@@ -133,7 +134,7 @@ export async function planImages(
   refuseUnplaced(recording.path, telescope, 'there is no image of the sky in them');
   const method = fields.method ?? 'visibilities';
   const { every, sheet = false, picture = true } = fields;
-  const correction = await correctionOf(fields, telescope);
+  const correction = correctionOf(fields, telescope);
   const settings: ImageSettings = {
     pixels: fields.pixels,
     field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
@@ -469,10 +470,7 @@ export const imageOptions = (
 });
 
 /** The beam that the image is divided by, if requested. */
-async function correctionOf(
-  fields: Product<'images'>,
-  telescope: Telescope,
-): Promise<ElementBeam | undefined> {
+function correctionOf(fields: Product<'images'>, telescope: Telescope): ElementBeam | undefined {
   const { 'beam-corrected': isAsked = false, every } = fields;
   if (isAsked && every !== undefined)
     refuse(

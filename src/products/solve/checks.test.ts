@@ -29,13 +29,13 @@ describe('a model that explains too little', () => {
 });
 
 describe('gains are refused', () => {
-  it('by a beam that follows one place, of a file of several targets', async () => {
-    const beam = await findBeam('airy:25');
+  it('by a beam that follows one place, of a file of several targets', () => {
+    const beam = findBeam('airy:25');
     assert.throws(() => {
       refuseFollowingAll(beam, 'all');
     }, /source\.target: all, and airy:25 points at the target.*take one target at a time/);
     refuseFollowingAll(beam, 'A');
-    refuseFollowingAll(await findBeam('cosine:1'), 'all');
+    refuseFollowingAll(findBeam('cosine:1'), 'all');
   });
 
   it('against a station that is not there', () => {

@@ -78,7 +78,7 @@ export async function planGains(
   const { telescope: own, frame } = stokesFrameOf(placed, header, asked.feeds);
   const telescope: Telescope = frame.kind === 'feeds' ? own : { ...own, mount: undefined };
   refuseUnplaced(path, telescope, 'a model of the sky does not determine them');
-  const element = await modelElement(asked.element, telescope);
+  const element = modelElement(asked.element, telescope);
   refuseFollowingAll(element, target);
   const minBaseline =
     asked['min-baseline'] === undefined

@@ -6,7 +6,7 @@ import type { ElementBeam } from './element-beam.js';
 import { PAIRS, powersOf } from './powers.js';
 
 /** Finds a beam by its name. */
-type Find = (name: string) => Promise<ElementBeam>;
+type Find = (name: string) => ElementBeam;
 
 /** Whether the telescope's description gives an element for any station. */
 export const hasElements = ({ stations }: Pick<Telescope, 'stations'>): boolean =>
@@ -35,11 +35,11 @@ export function parseElements(
 }
 
 /** One beam per station; the array's beam is that of its pairs. */
-export async function beamOfElements(
+export function beamOfElements(
   elements: readonly (string | undefined)[],
   { stations }: Pick<Telescope, 'stations'>,
   find: Find,
-): Promise<ElementBeam> {
+): ElementBeam {
   const missing = elements.indexOf(undefined);
   if (missing >= 0)
     refuse(
@@ -48,7 +48,7 @@ export async function beamOfElements(
       'say one for every station, or *=BEAM for all others',
     );
   const found = new Map<string, ElementBeam>();
-  for (const name of elements) if (name !== undefined && !found.has(name)) found.set(name, await find(name));
+  for (const name of elements) if (name !== undefined && !found.has(name)) found.set(name, find(name));
   const beams = elements.flatMap((name) => (name === undefined ? [] : (found.get(name) ?? [])));
   return found.size === 1 ? beams[0] : mixed(beams);
 }

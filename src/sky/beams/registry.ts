@@ -49,7 +49,7 @@ export const beamWords = (): string =>
   `${Object.keys(named).join(', ')}; cosine:EXPONENT, airy:DIAMETER_M, none; the path of a CSV; @ALT:AZ after a name points it`;
 
 /** A beam by its name, with or without a pointing direction, or a user's own from a file. */
-export async function findBeam(text: string): Promise<ElementBeam> {
+export function findBeam(text: string): ElementBeam {
   if (/\.csv$/i.test(text)) return readBeamTable(text);
   const [word, where] = text.split('@') as [string, string?];
   const beam = formulaOf(word);

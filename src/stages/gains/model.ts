@@ -33,11 +33,8 @@ export function baselineLength(text: string, where = 'gains.min-baseline'): Base
 }
 
 /** The requested beam, else the telescope's own; undefined where neither is known. */
-export const elementBeam = async (
-  element: string | undefined,
-  telescope: Telescope,
-): Promise<ElementBeam | undefined> => {
-  const find = async (name: string): Promise<ElementBeam> => withFeed(await findBeam(name), telescope);
+export const elementBeam = (element: string | undefined, telescope: Telescope): ElementBeam | undefined => {
+  const find = (name: string): ElementBeam => withFeed(findBeam(name), telescope);
   if (element?.includes('=') === true)
     return beamOfElements(parseElements(element, telescope), telescope, find);
   if (element !== undefined) return find(element);
@@ -50,13 +47,8 @@ export const elementBeam = async (
 };
 
 /** For models, which use the telescope's beamExponent in any case. */
-export const modelElement = (
-  element: string | undefined,
-  telescope: Telescope,
-): Promise<ElementBeam | undefined> =>
-  element === undefined && !hasElements(telescope)
-    ? Promise.resolve(undefined)
-    : elementBeam(element, telescope);
+export const modelElement = (element: string | undefined, telescope: Telescope): ElementBeam | undefined =>
+  element === undefined && !hasElements(telescope) ? undefined : elementBeam(element, telescope);
 
 export type SolvingModel = Pick<CalibrateSettings, 'element' | 'diffuse'> &
   Required<Pick<CalibrateSettings, 'minimumBaselineM'>>;

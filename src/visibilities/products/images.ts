@@ -108,7 +108,7 @@ export async function planImages(
       'one station has no baselines',
       'image its recording directly (corella image --direct)',
     );
-  const beam = await correctionOf(product, from.observation.source.target, telescope);
+  const beam = correctionOf(product, from.observation.source.target, telescope);
   const choice = await chooseWide(product, file, telescope);
   const { units, frequenciesHz } = file.header;
   const { gains, warnings } = gainsOver(from, telescope, frequenciesHz, {
@@ -126,12 +126,12 @@ export async function planImages(
 }
 
 /** The beam to divide by, if requested. */
-export async function correctionOf(
+export function correctionOf(
   product: Pick<Product<'images'>, 'beam-corrected' | 'element'>,
   target: string | undefined,
   telescope: Telescope,
-): Promise<ElementBeam | undefined> {
-  const beam = await dividingBeam(product, telescope);
+): ElementBeam | undefined {
+  const beam = dividingBeam(product, telescope);
   refuseFollowingAll(beam, target);
   return beam;
 }
