@@ -88,13 +88,16 @@ describe('files by a thread of their own', () => {
 
   it('have the phase centre of the settings', async () => {
     const centre = parsePhaseCentre('CygA', 'a test');
-    const ours = openFilesByThread({ ...(await settingsFor('centre.uvh5')), centre }, () => undefined);
+    const ours = openFilesByThread(
+      { ...(await settingsFor('centre.uvfits')), values: 'means', centre },
+      () => undefined,
+    );
     await ours.append(integration(0));
     await ours.close();
     await ours.end?.();
-    const file = await opened('centre.uvh5');
+    const file = await opened('centre.uvfits');
     await file.close();
-    assert.equal(file.header.object, 'CygA');
+    assert.equal(file.header.object, 'Cyg A');
     // 19h59m28.36s +40d44m02.1s in the catalogue
     const { raDeg, decDeg } = file.header.phaseCentre;
     assert.ok(Math.abs(raDeg - 299.86817) < 1e-4 && Math.abs(decDeg - 40.73392) < 1e-4);
