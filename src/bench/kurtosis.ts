@@ -279,7 +279,7 @@ function fromHost(
   const { handle } = session.streams.compute;
   session.call('cuMemcpyDtoHAsync', onHost.pointer, voltages.pointer, bytes, handle);
   session.call('cuStreamSynchronize', handle);
-  const made = voltagesAT(new Int8Array(onHost.buffer, 0, bytes), inputType, CARD_INPUTS, samples);
+  const made = voltagesAT(onHost.view(Int8Array, bytes), inputType, CARD_INPUTS, samples);
   return {
     block: { type: inputType, inputs: CARD_INPUTS, samples, voltages: made, gaps: [], start: instant(0) },
     copy: () => {

@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
 import { openReference } from '../backend/reference.js';
 import { describeDevices, openBackend } from '../backend/select.js';
-import { imageCPML, spectraCAT, weightsCP } from '../core/axes.js';
+import { spectraCAT } from '../core/axes.js';
 import { parseInstant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
@@ -19,6 +19,7 @@ import { skyFrame, directionFromAltAz, type SkyFrame } from '../sky/frame.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import {
+  ownImage,
   stationPositions,
   writeSkyFits,
   type ImageSettings,
@@ -82,13 +83,7 @@ async function directImage(
     await block.write(spectraCAT(voltagesOf(telescope, frequencyHz, direction), 'cf32', 1, inputs, 1), 1);
     let made: DirectSkyImage | undefined;
     const emit = (sky: DirectSkyImage): Promise<void> => {
-      // A card's image is in memory that the stage frees.
-      const { channels, products, pixels } = sky.plan;
-      made = {
-        ...sky,
-        image: imageCPML(sky.image.slice(), channels, products, pixels),
-        weights: sky.weights && weightsCP(sky.weights.slice(), channels, products),
-      };
+      made = ownImage(sky);
       return Promise.resolve();
     };
     await stage.push({ block, index: 0, start, cutAt: 1, stays: 0 }, emit);

@@ -4,6 +4,7 @@ import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import type { Integration } from '../core/blocks.js';
+import { closingAfter } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { Recording } from '../formats/index.js';
 import { boundFrequencies, directImageError, HIGH_DEG, type DirectImageError } from '../image/index.js';
@@ -14,7 +15,8 @@ import { prepareDirectProduct } from './direct.js';
 import { spectraOfFront, spectraOfSource, type Front, type Gain } from './front.js';
 import {
   imagedTelescope,
-  runOne,
+  ownImage,
+  through,
   planSky,
   type Calibrated,
   type CalibratedAt,
@@ -41,7 +43,10 @@ export const imageIntegration = (
   integration: Integration,
   setup: Omit<ImageStageSettings, 'image'>,
   settings: ImageSettings,
-): Promise<VisibilitySkyImage> => runOne(prepareImage({ ...setup, image: settings }), integration);
+): Promise<VisibilitySkyImage> =>
+  closingAfter(async (closers) =>
+    ownImage(await through(closers.keep(prepareImage({ ...setup, image: settings })), integration)),
+  );
 
 interface DirectSetup {
   readonly backend: Backend;
@@ -83,7 +88,7 @@ export async function imageDirectly(
 }> {
   let sky: DirectSkyImage | undefined;
   const made = await imagesDirectly(recording, channels, setup, settings, (one) => {
-    sky = one;
+    sky = ownImage(one);
     return Promise.resolve();
   });
   return { sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'), ...made };

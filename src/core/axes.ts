@@ -89,17 +89,19 @@ const arrays: Readonly<
   cf32: Float32Array,
   ci4: Uint8Array,
 };
-type Memory = 'own' | 'shared' | ((sizeBytes: number) => ArrayBuffer);
+type Memory = 'own' | 'shared' | ((sizeBytes: number) => Uint8Array<ArrayBuffer>);
 
 function allocate(type: VoltageType | SpectraType, length: number, memory: Memory): Elements {
   const sizeBytes = length * arrays[type].BYTES_PER_ELEMENT;
-  const room =
-    typeof memory === 'function'
-      ? memory(sizeBytes)
-      : memory === 'own'
-        ? new ArrayBuffer(sizeBytes)
-        : new SharedArrayBuffer(sizeBytes);
-  return new arrays[type](room, 0, length);
+  if (typeof memory === 'function') {
+    const { buffer, byteOffset } = memory(sizeBytes);
+    return new arrays[type](buffer, byteOffset, length);
+  }
+  return new arrays[type](
+    memory === 'own' ? new ArrayBuffer(sizeBytes) : new SharedArrayBuffer(sizeBytes),
+    0,
+    length,
+  );
 }
 
 /** `memory`: whether the memory is shared with other threads, or the allocator to use. */

@@ -12,7 +12,13 @@ import { dot, type Vector3 } from '../core/vector.js';
 import { directionFromAltAz, type TangentAxes } from '../sky/frame.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { stationPositions, type ImageSettings, type SkyImage, prepareDirectImage } from '../stages/index.js';
+import {
+  ownImage,
+  stationPositions,
+  type ImageSettings,
+  type SkyImage,
+  prepareDirectImage,
+} from '../stages/index.js';
 import { imageIntegration } from '../compose/index.js';
 import { chooseMethod } from './method.js';
 
@@ -177,7 +183,7 @@ async function directImage(
     lastsS: 0.001,
   });
   const made: SkyImage[] = [];
-  const emit = (sky: SkyImage): Promise<void> => Promise.resolve(void made.push(sky));
+  const emit = (sky: SkyImage): Promise<void> => Promise.resolve(void made.push(ownImage(sky)));
   await stage.push({ block, index: 0, start: START, cutAt: 1, stays: 0 }, emit);
   await stage.flush(emit);
   await stage.close();

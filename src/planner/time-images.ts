@@ -106,14 +106,14 @@ function noiseOf(
   const facts = { inputs, polarisations, start: START, close: nothingToClose } as const;
   const bytesFor = (what: string, size: number): Int8Array =>
     backend.kind === 'cuda'
-      ? new Int8Array(closers.keep(backend.session.allocatePinned(what, size)).buffer, 0, size)
+      ? closers.keep(backend.session.allocatePinned(what, size)).view(Int8Array, size)
       : new Int8Array(size);
   const lowestHz = highestHz - whole.channels * channelWidthHz;
   if (workload.input === 'spectra') {
     const type = spectraType(bits);
     const noise = (samples: number): SpectraCAT => {
       const bytes = bytesFor('spectra', elementsPerSpectra(type) * channels * inputs * samples);
-      const values = type === 'ci4' ? new Uint8Array(bytes.buffer, 0, bytes.length) : bytes;
+      const values = type === 'ci4' ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes;
       const all = spectraCAT(values, type, channels, inputs, samples);
       fillSpectra(all);
       return all;

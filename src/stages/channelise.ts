@@ -63,9 +63,8 @@ async function makeStage(
   const pinned =
     ({ session }: CudaBackend) =>
     ({ type, inputs }: VoltageBlock): VoltagesAT =>
-      allocateVoltages(
-        ...([type, inputs, plan.blockSamples] as const),
-        (bytes) => closers.keep(session.allocatePinned('slices of voltages', bytes)).buffer,
+      allocateVoltages(...([type, inputs, plan.blockSamples] as const), (bytes) =>
+        closers.keep(session.allocatePinned('slices of voltages', bytes)).view(Uint8Array, bytes),
       );
   /** The next one of them to fill. */
   let turn = 0;

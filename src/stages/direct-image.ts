@@ -5,6 +5,7 @@ import { prepareDirectImager, type DirectImage, type DirectImager } from '../ima
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import {
+  ImageLender,
   refuseEmpty,
   type Calibrated,
   type CalibratedAt,
@@ -35,7 +36,7 @@ export interface DirectImageSettings {
   readonly lastsS: number;
 }
 
-/** The next image fills its arrays anew. */
+/** Its arrays are lent: the next image fills them again. */
 export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
 
 /** Where a card scales images no counts are copied to the host. */
@@ -73,6 +74,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
   /** The sky at the middle of the time range: where its geometry is right on average. */
   const frameOf = (range: TimeRange): SkyFrame => skyFrame(telescope.site, middleOf(range));
   const account = emptyAccount();
+  const lender = new ImageLender('the direct imager');
   let into: DirectImage | undefined;
   let frame: SkyFrame | undefined;
   return {
@@ -91,6 +93,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
         const sky = frame ?? frameOf(range);
         frame = undefined;
         const { plan, imager } = await planned.at(sky);
+        lender.refill();
         const made = await imager.finish(into);
         if ('counts' in made) into = made;
         refuseEmpty(
@@ -106,10 +109,13 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
         const { image, samples, weights } = made;
         const one = { image, samples, weights, plan, frame: sky, start, durationS };
         blankDiscs(one, settings.image.blanked);
-        return one;
+        return lender.image(one);
       },
     }),
     account: () => account,
-    close: () => planned.close(),
+    close: () => {
+      lender.close();
+      return planned.close();
+    },
   };
 }

@@ -29,6 +29,7 @@ import { blankDiscs } from './blank-discs.js';
 import { frameAtMiddle } from './geometry.js';
 import { withoutLeakage } from './gains/apply-visibilities.js';
 import {
+  ImageLender,
   planSkyGeometry,
   refuseEmpty,
   type Calibrated,
@@ -64,7 +65,7 @@ type Item = Integration | CardIntegration;
 /** An integration alone, or with gains of its own; on the host or on a card. */
 export type ImageInput = Item | { readonly integration: Item; readonly calibration: Calibrated };
 
-/** Its arrays are filled anew by the next image. */
+/** Its arrays are lent: the next image may fill them again. */
 export type VisibilitySkyImage = SkyImage & Pick<VisibilityImage, 'beam'>;
 
 interface Imager {
@@ -72,7 +73,7 @@ interface Imager {
   close(): Promise<void>;
 }
 
-/** The stage from integrations to images; its arrays are filled anew by each. */
+/** The stage from integrations to images. */
 export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, VisibilitySkyImage> {
   const { autos } = settings;
   const imager = settings.method === 'flat' ? flatImager(settings) : wTermImager(settings);
@@ -120,6 +121,7 @@ function flatImager(settings: ImageStageSettings): Imager {
         : prepareVisibilityImager(plan, backend),
   });
   const beam = settings.beam && { beam: settings.beam };
+  const lender = new ImageLender('the imager in the plane of the stations');
   let into: VisibilityImage | undefined;
   const fromHost = (
     imager: VisibilityImager,
@@ -133,15 +135,19 @@ function flatImager(settings: ImageStageSettings): Imager {
     image: async (item, gains) => {
       const frame = frameAtMiddle(telescope, item);
       const { plan, imager } = await planned.at(frame);
+      lender.refill();
       const onCard =
         isOnCard(item) && gains?.leakage === undefined && beam !== undefined
           ? await imager.imageOnCard?.(item, gains)
           : undefined;
       const made = onCard ?? (into = await fromHost(imager, await onHost(item), gains));
       const { start, durationS } = item;
-      return { ...made, plan, frame, start, durationS };
+      return lender.image({ ...made, plan, frame, start, durationS });
     },
-    close: () => planned.close(),
+    close: () => {
+      lender.close();
+      return planned.close();
+    },
   };
 }
 

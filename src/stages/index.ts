@@ -175,6 +175,7 @@ export {
   centreOf,
   leavingOutEmpty,
   neededPixels,
+  ownImage,
   pixelsOf,
   planSky,
   planSkyGeometry,

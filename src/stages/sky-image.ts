@@ -2,6 +2,7 @@
 import type { GainsCA, ImageCPML, WeightsCP } from '../core/axes.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
+import { Lender } from '../core/lent.js';
 import type { Vector3 } from '../core/vector.js';
 import {
   chooseCentre,
@@ -81,6 +82,39 @@ export interface SkyImage {
   readonly durationS: number;
   /** How the frame of its feeds was handled (stokes.ts); for two polarisations. */
   readonly stokes?: StokesPlanes;
+}
+
+/** Arrays of an image that its imager fills again for the next one. */
+type Pixels = Pick<SkyImage, 'image' | 'weights'>;
+
+/** With arrays of its own: what is kept after the next image is made, or after the stage is closed. */
+export const ownImage = <Sky extends Pixels>(sky: Sky): Sky => {
+  const { image, weights } = sky;
+  const own: Pixels = {
+    image: image.slice() as ImageCPML,
+    weights: weights?.slice() as WeightsCP | undefined,
+  };
+  return { ...sky, ...own };
+};
+
+/** Lends the arrays of images, which the stage's next image fills again. */
+export class ImageLender extends Lender<Pixels> {
+  constructor(owner: string) {
+    super(owner, ownImage);
+  }
+
+  /** The image, whose arrays can be read until then. */
+  image<Sky extends SkyImage>(sky: Sky): Sky {
+    const { image, weights } = sky;
+    const lent = this.lend({ image, weights });
+    return Object.defineProperties(
+      { ...sky },
+      {
+        image: { get: () => lent.values.image, enumerable: true },
+        weights: { get: () => lent.values.weights, enumerable: true },
+      },
+    );
+  }
 }
 
 /** With the common centre of all images of a run: the zenith, or the normal of the stations' plane. */

@@ -6,6 +6,7 @@ import { highNibble, lowNibble } from '../../core/nibbles.js';
 import type { NativeMemory } from './context.js';
 import type { CpuSpectraBlock } from './spectra.js';
 
+/** For use in this file while the block is open. */
 const bytesOf = ({ address, sizeBytes }: NativeMemory): ArrayBuffer => koffi.view(address, sizeBytes);
 
 /** |x|² of value n. */

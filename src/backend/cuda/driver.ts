@@ -21,8 +21,6 @@ export const driverPrototypes = {
   cuMemGetInfo: 'CUresult cuMemGetInfo(size_t *free, size_t *total)',
   cuMemAlloc: 'CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)',
   cuMemFree: 'CUresult cuMemFree(CUdeviceptr dptr)',
-  cuMemHostAlloc: 'CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)',
-  cuMemFreeHost: 'CUresult cuMemFreeHost(void *p)',
   cuMemHostRegister: 'CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)',
   cuMemHostUnregister: 'CUresult cuMemHostUnregister(void *p)',
   cuMemcpyHtoDAsync:

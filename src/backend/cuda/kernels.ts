@@ -8,6 +8,7 @@ import { fieldsOf, type ArgumentKind, type StructureLayout } from './arguments.j
 import type { CompileRequest, CompileTarget, Compiler } from './nvrtc.js';
 import type { CudaSession, FunctionHandle, Stream } from './session.js';
 import {
+  allocateNative,
   CLUSTER_DIMENSION,
   COOPERATIVE,
   LAUNCH_ATTRIBUTE_BYTES,
@@ -140,13 +141,13 @@ function makeKernel(
     offsets.push(end);
     end += size;
   }
-  const values: NativeMemory = session.allocateNative(Math.max(8, end));
-  const pointers = session.allocateNative(8 * Math.max(1, kinds.length));
+  const values: NativeMemory = allocateNative(Math.max(8, end));
+  const pointers = allocateNative(8 * Math.max(1, kinds.length));
   offsets.forEach((offset, n) => {
     pointers.bytes.setBigUint64(8 * n, values.address + BigInt(offset), true);
   });
-  const config = session.allocateNative(LAUNCH_CONFIG_BYTES);
-  const attributes = session.allocateNative(2 * LAUNCH_ATTRIBUTE_BYTES);
+  const config = allocateNative(LAUNCH_CONFIG_BYTES);
+  const attributes = allocateNative(2 * LAUNCH_ATTRIBUTE_BYTES);
   const put = fieldsOf(config.bytes, { ...launchConfigLayout, bytes: LAUNCH_CONFIG_BYTES });
   put({ attrs: attributes.address });
   let sharedAllowed = PLAIN_SHARED_BYTES;

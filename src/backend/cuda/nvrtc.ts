@@ -1,7 +1,7 @@
 /** CUDA's run-time compiler, one-to-one, and one function that compiles. */
-import koffi from 'koffi';
-import { closes, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import { fillReturned } from '../../core/lent.js';
+import { alignedMemory } from '../aligned-memory.js';
 import { compilerPlaces, loadBeside, openLibrary } from './libraries.js';
 import { bind, type CFunction, type CValue } from './prototypes.js';
 
@@ -127,7 +127,8 @@ export function openCompiler(): Compiler {
         : sized('nvrtcGetPTXSize', 'nvrtcGetPTX', program[0]);
     } finally {
       if (program[0] !== 0n) calls.nvrtcDestroyProgram(program);
-      for (const strings of [headers, includeNames, options]) await strings.close();
+      // The compiler's thread read them until now.
+      for (const { memory } of [headers, includeNames, options]) fillReturned(memory);
     }
   }
 
@@ -146,29 +147,18 @@ export function openCompiler(): Compiler {
   return opened;
 }
 
-/** An array of C strings at a fixed address while a worker thread reads it. */
-function cStrings(texts: readonly string[]): Closable & { readonly count: number; readonly address: bigint } {
+/** An array of C strings, at its address as long as `memory` is held. */
+function cStrings(texts: readonly string[]) {
   const encoded = texts.map((text) => Buffer.from(`${text}\0`, 'utf8'));
   const pointerBytes = 8 * Math.max(1, texts.length);
-  const address = koffi.alloc(
-    'uint8_t',
-    pointerBytes + encoded.reduce((sum, bytes) => sum + bytes.length, 0),
-  ) as bigint;
-  const memory = new Uint8Array(
-    koffi.view(address, pointerBytes + encoded.reduce((sum, bytes) => sum + bytes.length, 0)),
-  );
-  const pointers = new DataView(memory.buffer);
+  const sizeBytes = pointerBytes + encoded.reduce((sum, bytes) => sum + bytes.length, 0);
+  const { address, bytes: memory } = alignedMemory(sizeBytes, 8);
+  const pointers = new DataView(memory.buffer, memory.byteOffset);
   let at = pointerBytes;
   encoded.forEach((bytes, n) => {
     pointers.setBigUint64(8 * n, address + BigInt(at), true);
     memory.set(bytes, at);
     at += bytes.length;
   });
-  return {
-    count: texts.length,
-    address,
-    close: closes(() => {
-      koffi.free(address);
-    }),
-  };
+  return { count: texts.length, address, memory };
 }

@@ -29,6 +29,35 @@ describe('a session', () => {
     }
   });
 
+  it('gives page-locked memory whose views outlive it', async (t) => {
+    const fills = process.env.CORELLA_FILL_RETURNED;
+    process.env.CORELLA_FILL_RETURNED = '1';
+    t.after(() => {
+      if (fills === undefined) delete process.env.CORELLA_FILL_RETURNED;
+      else process.env.CORELLA_FILL_RETURNED = fills;
+    });
+    const { driver, held } = paperDriver();
+    const session = new CudaSession(driver, paperDevice);
+    const kept: Float64Array[] = [];
+    for (let n = 0; n < 10_000; n++) {
+      const memory = session.allocatePinned('an image', 24);
+      const values = memory.view(Float64Array, 2, 8);
+      assert.equal(session.pinnedAddress(values), memory.pointer + 8n);
+      assert.equal(memory.pointer % 65_536n, 0n);
+      values.fill(n);
+      await memory.close();
+      assert.equal(session.pinnedAddress(values), undefined);
+      if (n % 10 === 0) kept.push(values);
+    }
+    assert.equal(held(), 0);
+    assert.ok(kept.every((values) => values.every(Number.isNaN)));
+    const piece = session.borrowPiece();
+    const lent = piece.view(Float32Array, 5).fill(1);
+    await piece.close();
+    assert.ok(lent.every(Number.isNaN));
+    await session.close();
+  });
+
   const presence = describeCuda();
   const skip = presence.present ? false : `${presence.reason}; ${presence.fix}`;
   it('on a card ends when a signal says so', { skip }, async () => {

@@ -2,11 +2,13 @@
  * One card, opened: its context, its streams, and everything allocated on it. Everything from a session is closed with
  * it, also after an error; it may be closed earlier, and more than once.
  */
-import koffi from 'koffi';
 import { closes, type Closable } from '../../core/closing.js';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
+import { fillReturned } from '../../core/lent.js';
+import { roundUp } from '../../core/round-up.js';
 import { formatBytes } from '../../core/units.js';
+import { alignedMemory } from '../aligned-memory.js';
 import type { DeviceFacts } from './device.js';
 import { NOT_READY, OUT_OF_MEMORY, SUCCESS, type Driver, type DriverCall } from './driver.js';
 import type { CValue } from './prototypes.js';
@@ -29,12 +31,17 @@ export interface DeviceMemory extends Closable {
   readonly sizeBytes: number;
 }
 
-/** Page-locked host memory: the card copies from it directly, at the bus's speed. */
+/** A kind of typed array. */
+type ArrayOf<Values> = new (buffer: ArrayBuffer, byteOffset: number, length: number) => Values;
+
+/**
+ * Page-locked host memory: the card copies from it directly, at the bus's speed. It is memory of JavaScript, locked
+ * until closed: views of it that are kept longer are never freed memory.
+ */
 export interface PinnedMemory extends Closable {
   readonly pointer: HostPointer;
-  /** Valid until closed. */
-  readonly buffer: ArrayBuffer;
   readonly sizeBytes: number;
+  view<Values>(type: ArrayOf<Values>, length: number, offsetBytes?: number): Values;
 }
 
 /** Memory of the host on whole pages; `bytes` keeps it alive. */
@@ -42,6 +49,9 @@ interface GivenMemory {
   readonly address: bigint;
   readonly bytes: Uint8Array;
 }
+
+/** Pages of every processor we run on; memory that is locked has them to itself. */
+const PAGE_BYTES = 64 * 2 ** 10;
 
 /** Long enough for the bus's full speed, short enough to be allocated in a few milliseconds. */
 export const PIECE_BYTES = 8 * 2 ** 20;
@@ -115,7 +125,7 @@ export class CudaSession implements Closable {
     Record<'upload' | 'prepare' | 'compute' | 'beside' | 'zero' | 'download', Stream>
   >;
   private readonly rowCopy: NativeMemory;
-  /** Addresses of pinned memory, by their buffer. */
+  /** Addresses of buffers with pinned memory in them. */
   private readonly pinned = new Map<ArrayBuffer, bigint>();
   /** Locked pages of the caller's memory, by their address. */
   private readonly locked = new Map<bigint, Uint8Array>();
@@ -148,7 +158,7 @@ export class CudaSession implements Closable {
       zero: this.createStream(-2),
       download: this.createStream(0),
     };
-    this.rowCopy = this.allocateNative(MEMCPY_2D_BYTES);
+    this.rowCopy = allocateNative(MEMCPY_2D_BYTES);
   }
 
   check(name: DriverCall, code: number): void {
@@ -208,17 +218,24 @@ export class CudaSession implements Closable {
 
   allocatePinned(what: string, sizeBytes: number): PinnedMemory {
     const { pinned } = this;
-    const receiver = new BigUint64Array(1);
-    this.allocated('cuMemHostAlloc', [receiver, Math.max(1, sizeBytes), 0], () =>
-      shortOf(what, sizeBytes, HOST_SHORT, 'take shorter blocks'),
+    const lockedBytes = roundUp(Math.max(1, sizeBytes), PAGE_BYTES);
+    const { address, bytes } = alignedMemory(lockedBytes, PAGE_BYTES);
+    const { buffer, byteOffset } = bytes;
+    this.allocated('cuMemHostRegister', [address, lockedBytes, 0], () =>
+      shortOf(what, sizeBytes, HOST_SHORT, 'take shorter blocks, or raise ulimit -l'),
     );
-    const buffer = koffi.view(receiver[0], Math.max(1, sizeBytes));
     const close = this.hold(() => {
       pinned.delete(buffer);
-      this.call('cuMemFreeHost', receiver[0]);
+      this.call('cuMemHostUnregister', address);
+      fillReturned(bytes);
     });
-    pinned.set(buffer, receiver[0]);
-    return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, close };
+    pinned.set(buffer, address - BigInt(byteOffset));
+    return {
+      pointer: address as HostPointer,
+      sizeBytes,
+      view: (type, length, offsetBytes = 0) => new type(buffer, byteOffset + offsetBytes, length),
+      close,
+    };
   }
 
   /** Locks the pages of the caller's memory, which must live until they are unlocked by closing. */
@@ -248,18 +265,12 @@ export class CudaSession implements Closable {
     return {
       ...piece,
       close: closes(() => {
-        if (!isBack) this.pieces.push(piece);
+        if (isBack) return;
+        fillReturned(piece.view(Uint8Array, PIECE_BYTES));
+        this.pieces.push(piece);
         isBack = true;
       }),
     };
-  }
-
-  allocateNative(sizeBytes: number): NativeMemory {
-    const memory = allocateNative(sizeBytes);
-    const close = this.hold(() => {
-      void memory.close();
-    });
-    return { ...memory, close };
   }
 
   /** Where `bytes` starts, if it is in this session's pinned memory. */

@@ -136,7 +136,7 @@ function allocateCudaSpectra(
   const packedPitch = packedPitchFor(capacity);
   const parts = allocateParts(session, shape);
   const { closers, memory, faultWord, faultOnHost, filled, read, uploaded, packed, powersBuffer } = parts;
-  const faultView = new Int32Array(faultOnHost.buffer);
+  const faultView = faultOnHost.view(Int32Array, 1);
   /** Pinned copy of pageable data in transfer; made when first needed. */
   let staging: PinnedMemory | undefined;
   let samples = 0;
@@ -195,9 +195,8 @@ function allocateCudaSpectra(
     if (host === undefined) {
       await uploaded.passed(); // the staging memory may still be in transfer
       const pinned = stage();
-      new Uint8Array(pinned.buffer).set(
-        new Uint8Array(canonical.buffer, canonical.byteOffset, canonical.byteLength),
-      );
+      const { buffer, byteOffset, byteLength } = canonical;
+      pinned.view(Uint8Array, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
       host = pinned.pointer;
     }
     samples = count;
@@ -231,7 +230,7 @@ function allocateCudaSpectra(
     session.copyRows(rowsAt(pinned.pointer), 'down', compute);
     read.record(compute);
     await read.passed();
-    const bytes = new Uint8Array(pinned.buffer, 0, rows * rowBytes(samples));
+    const bytes = pinned.view(Uint8Array, rows * rowBytes(samples));
     new Uint8Array(result.buffer, result.byteOffset, result.byteLength).set(bytes);
     return result;
   }
@@ -288,7 +287,7 @@ export const cudaSpectra = (where: string, block: SpectraBlock): CudaSpectraBloc
 
 /** Pinned memory in the shape of canonical spectra: filled by the caller, its write() needs no host copy. */
 export interface PinnedSpectra extends Closable {
-  /** spectra : [c][a][t]; valid until closed. */
+  /** spectra : [c][a][t] */
   readonly spectra: SpectraCAT;
 }
 
@@ -298,6 +297,8 @@ export function pinnedSpectra(session: CudaSession, shape: SpectraShape): Pinned
     'pinned spectra',
     channels * inputs * capacity * spectraSizeBytes(type),
   );
-  const spectra = allocateSpectra(type, channels, inputs, capacity, () => memory.buffer);
+  const spectra = allocateSpectra(type, channels, inputs, capacity, (sizeBytes) =>
+    memory.view(Uint8Array, sizeBytes),
+  );
   return { spectra, close: () => memory.close() };
 }

@@ -2,29 +2,19 @@
  * The few C structures for the driver, as byte offsets (64-bit Linux; `npm run check:cuda` compares them with the
  * compiler's own), and writers into memory that C may read.
  */
-import koffi from 'koffi';
-import { closes, type Closable } from '../../core/closing.js';
+import { alignedMemory } from '../aligned-memory.js';
 import { fieldsOf } from './arguments.js';
 
-/** Host memory outside the JavaScript heap, at a fixed address. */
-export interface NativeMemory extends Closable {
+/** Memory at a fixed address, as long as `bytes` is held. */
+export interface NativeMemory {
   readonly address: bigint;
-  readonly bytes: DataView;
+  readonly bytes: DataView<ArrayBuffer>;
 }
 
 /** Zeroed, and aligned to 128 bytes, as tensor maps require. */
 export function allocateNative(sizeBytes: number): NativeMemory {
-  const raw = koffi.alloc('uint8_t', sizeBytes + 128) as bigint;
-  const address = (raw + 127n) & ~127n;
-  const bytes = new DataView(koffi.view(address, sizeBytes));
-  new Uint8Array(bytes.buffer).fill(0);
-  return {
-    address,
-    bytes,
-    close: closes(() => {
-      koffi.free(raw);
-    }),
-  };
+  const { address, bytes } = alignedMemory(sizeBytes, 128);
+  return { address, bytes: new DataView(bytes.buffer, bytes.byteOffset, sizeBytes) };
 }
 
 export const launchConfigLayout = {

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import koffi from 'koffi';
 import type { Closable } from '../../core/closing.js';
 import type { CudaBackend, CudaPath } from './cuda.js';
 import { driverPrototypes, OUT_OF_MEMORY, SUCCESS, type Driver, type DriverCall } from './driver.js';
@@ -53,15 +52,10 @@ export function paperDriver(refuses = 0): PaperDriver {
     cuMemFree: giveBack,
     cuEventCreate: (receiver) => take(receiver, number),
     cuEventDestroy: giveBack,
-    cuMemHostAlloc: (receiver, bytes) => {
-      const memory = (): bigint => koffi.alloc('uint8_t', Number(bytes)) as bigint;
-      if (bytes !== PIECE_BYTES) return take(receiver, memory);
-      (receiver as BigUint64Array)[0] = memory();
-      return SUCCESS;
-    },
-    cuMemFreeHost: (handle) => {
-      held.delete(handle as bigint);
-      koffi.free(handle);
+    cuMemHostRegister: (address, bytes) =>
+      bytes === PIECE_BYTES ? SUCCESS : take(new BigUint64Array(1), () => address as bigint),
+    cuMemHostUnregister: (address) => {
+      held.delete(address as bigint);
       return SUCCESS;
     },
     cuMemGetInfo: (free, total) => {

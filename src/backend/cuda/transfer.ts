@@ -31,7 +31,7 @@ export async function uploadInto(
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
-      new Uint8Array(pinned.buffer).set(piece);
+      pinned.view(Uint8Array, piece.length).set(piece);
       const to = memory.pointer + BigInt(at);
       session.call('cuMemcpyHtoDAsync', to, pinned.pointer, piece.length, stream.handle);
       arrived.record(stream);
@@ -107,7 +107,7 @@ export async function downloadInto(
       await buffer.arrived.passed();
       const at = n * PIECE_BYTES;
       const piece = bytes.subarray(at, at + PIECE_BYTES);
-      buffer.copied = copyApart(piece, new Uint8Array(buffer.pinned.buffer, 0, piece.length));
+      buffer.copied = copyApart(piece, buffer.pinned.view(Uint8Array, piece.length));
       // The oldest is needed next.
       const next = n + 1 - BUFFERS / 2;
       if (next < 0 || next + BUFFERS >= pieces) continue;

@@ -20,7 +20,9 @@ export class Copies {
 
   async send(to: DeviceMemory, values: NodeJS.TypedArray): Promise<void> {
     const { session, up } = this;
-    new Uint8Array(up.buffer).set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    up.view(Uint8Array, values.byteLength).set(
+      new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+    );
     const { handle } = session.streams.compute;
     session.call('cuMemcpyHtoDAsync', to.pointer, up.pointer, values.byteLength, handle);
     await this.settled();
@@ -37,7 +39,7 @@ export class Copies {
     const { handle } = session.streams.compute;
     session.call('cuMemcpyDtoHAsync', down.pointer, source, values.byteLength, handle);
     await this.settled();
-    new Uint8Array(values.buffer).set(new Uint8Array(down.buffer, 0, values.byteLength));
+    new Uint8Array(values.buffer).set(down.view(Uint8Array, values.byteLength));
     return values;
   }
 

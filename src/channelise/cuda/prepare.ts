@@ -134,7 +134,7 @@ class CudaChanneliser implements Channeliser {
       const { counter, counterOnHost } = this.parts;
       session.call('cuMemcpyDtoHAsync', counterOnHost.pointer, counter.pointer, 8, this.compute.handle);
       session.call('cuStreamSynchronize', this.compute.handle);
-      this.counted = Number(new BigUint64Array(counterOnHost.buffer)[0]);
+      this.counted = Number(counterOnHost.view(BigUint64Array, 1)[0]);
     }
     return this.counted;
   }
@@ -209,7 +209,7 @@ class CudaChanneliser implements Channeliser {
     await this.parts.uploaded.passed(); // the staging memory may still be in transfer
     const bytes = inputs * blockSamples * this.sampleBytes;
     this.staging ??= this.closers.keep(session.allocatePinned('voltages', bytes));
-    new Uint8Array(this.staging.buffer).set(new Uint8Array(buffer, byteOffset, byteLength));
+    this.staging.view(Uint8Array, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
     return this.staging.pointer;
   }
 
@@ -220,7 +220,7 @@ class CudaChanneliser implements Channeliser {
     fill: (view: Uint8Array) => void,
   ): Promise<void> {
     await sent.passed();
-    fill(new Uint8Array(onHost.buffer, 0, bytes));
+    fill(onHost.view(Uint8Array, bytes));
     const { session } = this.backend;
     session.call('cuMemcpyHtoDAsync', onCard.pointer, onHost.pointer, bytes, this.compute.handle);
     sent.record(this.compute);

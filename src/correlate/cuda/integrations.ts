@@ -41,8 +41,8 @@ export const prepareCountSpreader = (
       counts,
       spread: async (countRows) => {
         await sent.passed();
-        new Float64Array(rowsOnHost.buffer).set(countRows.rows);
-        new Int32Array(runsOnHost.buffer).set(countRows.runOf);
+        rowsOnHost.view(Float64Array, countRows.rows.length).set(countRows.rows);
+        runsOnHost.view(Int32Array, countRows.runOf.length).set(countRows.runOf);
         up(rows, rowsOnHost, countRows.rows.byteLength);
         up(runs, runsOnHost, countRows.runOf.byteLength);
         sent.record(stream);

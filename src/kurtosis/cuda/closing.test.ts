@@ -114,11 +114,11 @@ describe('the flagger on a card of paper', () => {
       const pieces: SpectraGap[] = [];
       let launched = 0;
       let given: readonly (number | bigint | null)[] = [];
-      const lists = new Map<bigint, ArrayBuffer>();
+      const lists = new Map<bigint, Int32Array>();
       const watched = Object.create(session) as CudaSession;
       watched.allocatePinned = (what, bytes) => {
         const memory = session.allocatePinned(what, bytes);
-        lists.set(memory.pointer, memory.buffer);
+        lists.set(memory.pointer, memory.view(Int32Array, bytes / 4));
         return memory;
       };
       const kernel: Kernel = {
@@ -129,7 +129,7 @@ describe('the flagger on a card of paper', () => {
         },
         launch: () => {
           launched++;
-          const numbers = new Int32Array(lists.get(given[3] as bigint) ?? new ArrayBuffer(0));
+          const numbers = lists.get(given[3] as bigint) ?? new Int32Array(0);
           for (let n = 0; n < Number(given[4]); n++) {
             const [c, endC, a, endA, t, end] = numbers.subarray(6 * n, 6 * n + 6);
             assert.equal(end, t + 64);

@@ -79,7 +79,7 @@ class SumBuffers {
   send(edges: Int32Array, stream: Stream): DevicePointer {
     const { onCard, onHost } = this.reserved.edges;
     if (this.sent && areSameEdges(this.sent, edges)) return onCard.pointer;
-    new Int32Array(onHost.buffer).set(edges);
+    onHost.view(Int32Array, edges.length).set(edges);
     this.session.call('cuMemcpyHtoDAsync', onCard.pointer, onHost.pointer, edges.byteLength, stream.handle);
     this.sent = edges.slice();
     return onCard.pointer;
@@ -93,7 +93,7 @@ class SumBuffers {
     const bytes = sumsBytes(this.plan, windows);
     this.session.call('cuMemcpyDtoHAsync', onHost.pointer, this.sums, bytes, stream.handle);
     this.landed.record(stream);
-    return new Float64Array(onHost.buffer, 0, bytes / 8);
+    return onHost.view(Float64Array, bytes / 8);
   }
 }
 
@@ -196,7 +196,7 @@ export class Zeros {
       const { memory, read } = this.lists[this.next++ % LISTS];
       const here = boxes.slice(first, first + this.most);
       await read.passed(EAGER_POLLS);
-      new Int32Array(memory.buffer).set(packedBoxes(here));
+      memory.view(Int32Array, BOX_NUMBERS * here.length).set(packedBoxes(here));
       this.kernel.set([pointer, pitchBytes, shape.inputs, memory.pointer, here.length]);
       this.kernel.launch(zerosLaunch(here.length), this.stream);
       read.record(this.stream);

@@ -27,6 +27,7 @@ import {
   calibratedAt,
   centreOf,
   leavingOutEmpty,
+  ownImage,
   pixelsOf,
   planSky,
   planSkyGeometry,
@@ -295,13 +296,6 @@ export async function planImages(
     },
   };
 }
-
-/** With arrays of its own: those of an imager end with it, on a card in memory that is then freed. */
-const ownImage = (sky: SkyImage): SkyImage => ({
-  ...sky,
-  image: sky.image.slice() as SkyImage['image'],
-  ...(sky.weights && { weights: sky.weights.slice() as SkyImage['weights'] }),
-});
 
 /** Stokes I, or the only product : [m][l] float64. */
 const planeOf = (sky: Pick<SkyImage, 'image' | 'plan' | 'weights'>): Float64Array =>

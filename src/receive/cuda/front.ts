@@ -96,7 +96,7 @@ export const prepareCellFront = (
       if (address !== undefined && session.isLocked(address)) return address;
       await slot.uploaded.passed();
       slot.staging ??= closers.keep(session.allocatePinned('a block of packets', cellBytes));
-      new Uint8Array(slot.staging.buffer).set(cells);
+      slot.staging.view(Uint8Array, cells.length).set(cells);
       sent.copied++;
       return slot.staging.pointer;
     }
@@ -114,7 +114,7 @@ export const prepareCellFront = (
         const slot = slots[sent.blocks % CELL_BLOCKS];
         const from = await source(slot, block);
         await slot.uploaded.passed();
-        new Uint32Array(slot.presenceOnHost.buffer, 0, presenceBytes / 4).set(block.presence.bits);
+        slot.presenceOnHost.view(Uint32Array, presenceBytes / 4).set(block.presence.bits);
         slot.turned.holdBack(upload);
         marks.around('upload', () => {
           session.call('cuMemcpyHtoDAsync', slot.cells.pointer, from, cellBytes, upload.handle);

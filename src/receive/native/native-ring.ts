@@ -7,6 +7,7 @@ import { numberOf } from '../../core/clock/rational.js';
 import { refuse } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import { emptyPresence, type Presence } from '../../core/presence/presence.js';
+import { alignedMemory } from '../../backend/aligned-memory.js';
 import type { Address } from '../../backend/c-arguments.js';
 import {
   callApart,
@@ -74,12 +75,9 @@ interface NativeRing extends FedRing {
 
 function pagesFor(sizeBytes: number, garbage: number): RingMemory & { readonly cells: Uint8Array } {
   const pagesBytes = roundUp(sizeBytes, PAGE_BYTES);
-  const whole = new Uint8Array(pagesBytes + PAGE_BYTES);
-  if (garbage !== 0) whole.fill(garbage);
-  const start = koffi.address(whole);
-  const skip = Number((BigInt(PAGE_BYTES) - (start % BigInt(PAGE_BYTES))) % BigInt(PAGE_BYTES));
-  const bytes = whole.subarray(skip, skip + pagesBytes);
-  return { bytes, cells: bytes.subarray(0, sizeBytes), address: start + BigInt(skip) };
+  const { address, bytes } = alignedMemory(pagesBytes, PAGE_BYTES);
+  if (garbage !== 0) bytes.fill(garbage);
+  return { bytes, cells: bytes.subarray(0, sizeBytes), address };
 }
 
 const bindings = (bind: NativeLibrary['function']) => ({

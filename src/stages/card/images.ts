@@ -40,8 +40,8 @@ function prepareLanding(
   const onHost = closers.keep(session.allocatePinned('an image and its weights', onCard.sizeBytes));
   const landed = closers.keep(session.createEvent());
   const { compute } = session.streams;
-  const image = imageCPML(new Float64Array(onHost.buffer, 0, values), channels, products, pixels);
-  const weights = weightsCP(new Float64Array(onHost.buffer, 8 * values, planes), channels, products);
+  const image = imageCPML(onHost.view(Float64Array, values), channels, products, pixels);
+  const weights = weightsCP(onHost.view(Float64Array, planes, 8 * values), channels, products);
   return {
     image: onCard.pointer,
     weights: offsetBy(onCard.pointer, 8 * values),

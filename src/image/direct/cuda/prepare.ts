@@ -123,7 +123,7 @@ export const prepareCudaDirectImager = (
     async function sendFactors(): Promise<void> {
       if (sent === account.factors) return;
       await factorsSent.passed();
-      new Float32Array(factorsOnHost.buffer).set(account.factors);
+      factorsOnHost.view(Float32Array, 2 * factorCount).set(account.factors);
       session.call(
         'cuMemcpyHtoDAsync',
         factors.pointer,
