@@ -243,8 +243,8 @@ class CudaChanneliser implements Channeliser {
     const { mostDelaySamples = 0 } = this.plan;
     const { delays } = this.parts;
     if (!delays || !given) return;
-    await this.send(delays, delays.bytes, ({ buffer, byteLength }) => {
-      writeDelays(new DataView(buffer, 0, byteLength), given, mostDelaySamples, this.sampleBytes);
+    await this.send(delays, delays.bytes, ({ buffer, byteOffset, byteLength }) => {
+      writeDelays(new DataView(buffer, byteOffset, byteLength), given, mostDelaySamples, this.sampleBytes);
     });
   }
 
