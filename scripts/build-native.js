@@ -8,7 +8,8 @@
 //   node scripts/build-native.js             the library, with all instruction-set levels of this architecture
 //   node scripts/build-native.js --lenient   for an installation: the levels that this processor uses (all of them with
 //                                            CORELLA_LEVELS=all); a failure is reported and recorded, and the install goes on
-//   node scripts/build-native.js --strict    the same; a compiler's warning is a failure, as in CI
+//   node scripts/build-native.js --own       for tests: the same levels; a failure is a failure
+//   node scripts/build-native.js --strict    all levels; a compiler's warning is a failure, as in CI
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
 //   node scripts/build-native.js --threads   the same with ThreadSanitizer, into dist/native-threads/
@@ -32,6 +33,7 @@ const sanitize = /** @type {const} */ (['sanitize', 'threads']).find((flavour) =
 );
 const strict = process.argv.includes('--strict');
 const lenient = process.argv.includes('--lenient');
+const isOwn = lenient || process.argv.includes('--own');
 /** The package contains only the C++ sources. */
 const buildCommand = existsSync(join(root, 'tsconfig.json')) ? 'npm run build' : 'npm rebuild corella';
 const asked = process.env.CORELLA_ARCH?.trim() ?? '';
@@ -58,7 +60,7 @@ const libraryName = `libcorella-${architecture}.${extension}`;
 
 const levels = levelsOf[architecture] ?? { portable: [] };
 const named = process.env.CORELLA_LEVELS?.trim() ?? '';
-const wantedLevels = named !== '' ? named : lenient ? 'own' : 'all';
+const wantedLevels = named !== '' ? named : isOwn ? 'own' : 'all';
 if (wantedLevels !== 'own' && wantedLevels !== 'all') {
   console.error(`corella: CORELLA_LEVELS is '${wantedLevels}'; choose own or all`);
   process.exit(1);
@@ -359,8 +361,8 @@ async function main() {
   const units = planObjects(compiler, built);
   const objects = units.map((unit) => unit.object);
   const hash = hashOfAll(units);
-  // An installation accepts a library with more levels too: a developer has built it.
-  const enough = lenient ? [hash, hashOfAll(planObjects(compiler, Object.keys(levels)))] : [hash];
+  // An installation or a test accepts a library with more levels too: a developer has built it.
+  const enough = isOwn ? [hash, hashOfAll(planObjects(compiler, Object.keys(levels)))] : [hash];
   if (enough.some((one) => one === recordedHash()) && existsSync(library)) {
     if (strict) refuseWarnings(units);
     return;

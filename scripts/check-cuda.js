@@ -3,6 +3,7 @@
 // CUDA_HOME); reports and succeeds if there is none, unless --require. Run `npm run build` first.
 //   --headers     stops before the kernels
 //   --only WORD   kernels of sources with this in their name
+//   --unless-passed  not if the same has passed (stamps.js)
 //   --short       each source for every card once, its other plans for one card each, in turn: half the time
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -16,6 +17,7 @@ import * as structs from '../dist/backend/cuda/structs.js';
 import { assertionsOf, layoutAssertions } from './cuda-assertions.js';
 import { everywhere, kernelJobs } from './cuda-kernels.js';
 import { compile, headerFolders, nvcc } from './nvcc.js';
+import { cudaBindings, stampOf, versionOf } from './stamps.js';
 
 /** @typedef {import('./cuda-kernels.js').KernelJob} KernelJob */
 /** @typedef {ReturnType<typeof openCompiler>} RuntimeCompiler */
@@ -25,6 +27,7 @@ const { values: options } = parseArgs({
     require: { type: 'boolean', default: false },
     headers: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
+    'unless-passed': { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
 });
@@ -32,6 +35,20 @@ if (!nvcc) {
   console.log('no nvcc here: CUDA kernels are not checked (install the CUDA toolkit, or set CUDA_HOME)');
   process.exit(options.require ? 1 : 0);
 }
+const all = distinct(kernelJobs().filter(({ request }) => request.name.includes(options.only)));
+const jobs = options.short ? shortened(all) : all;
+const runtime = runtimeCompiler();
+const isWhole = !options.headers && options.only === '';
+const stamp = isWhole
+  ? stampOf(`cuda${options.short ? '-short' : ''}${runtime ? '' : '-nvcc-alone'}`, [versionOf(nvcc)], {
+      kernels: jobs.flatMap(({ request, architecture }) => [
+        ...[architecture, request.name, request.source, assertionsOf(request)],
+        ...[JSON.stringify(request.headers), JSON.stringify(request.defines)],
+      ]),
+      ...cudaBindings(),
+    })
+  : undefined;
+if (options['unless-passed'] && stamp?.hasPassed()) process.exit(0);
 /** @type {string[]} */
 const problems = [];
 const scratch = mkdtempSync(join(tmpdir(), 'corella-cuda-'));
@@ -47,6 +64,7 @@ if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);
 }
+stamp?.write();
 
 /**
  * Every bound prototype, word for word; every renamed symbol as in the header.
@@ -128,10 +146,7 @@ async function checkStructures() {
 }
 
 async function compileKernels() {
-  const all = distinct(kernelJobs().filter(({ request }) => request.name.includes(options.only)));
-  const jobs = options.short ? shortened(all) : all;
   if (jobs.length === 0) problems.push(`no kernel's source is named like '${options.only}'`);
-  const runtime = runtimeCompiler();
   let next = 0;
   const worker = async () => {
     while (next < jobs.length) await compileOne(jobs[next], next++, runtime);

@@ -1,12 +1,13 @@
-// Runs every compiled test, or those whose path contains one of the given words, on all cores:
-//   npm test                     every test
-//   npm test -- correlate        those with 'correlate' in their path
+// Runs compiled tests on all cores:
+//   npm test                     those beside the code, and one acceptance file for each command and product (DAILY)
+//   npm run test:acceptance      the other acceptance files
+//   npm test -- correlate        every test with 'correlate' in its path
 //   npm test -- --apart [WORD…]  each file in a process of its own
 // The files of a folder share a process, since starting one costs more than most of them take; acceptance tests, which
 // start the program many times, have one each. Failures are printed in full, passes in a line. Every process has its
-// own temporary folder and fails if it leaves files in it.
+// own temporary folder and fails if it leaves files in it. Times are those of the clock and of all processors.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -19,7 +20,37 @@ const COUNTED = /** @type {const} */ (['tests', 'suites', 'pass', 'fail', 'cance
 
 /** @typedef {Map<typeof COUNTED[number], number>} Totals */
 /** @typedef {{ title: string, files: string[], bytes: number }} Batch */
-/** @typedef {{ text: string, code: number | null, signal: string | null, left: string[], seconds: number }} Ran */
+/** @typedef {{ text: string, code: number | null, signal: string | null, left: string[], seconds: number, cpuS: number }} Ran */
+
+/** Acceptance files of npm test: one for each command and product. */
+const DAILY = [
+  'apply',
+  'beams',
+  'bench',
+  'cables',
+  'compare',
+  'direct-images',
+  'east-is-east',
+  'ended-early',
+  'fine-channels',
+  'flagged-sky',
+  'gains-observation',
+  'inspect-capture',
+  'inspect-picture',
+  'json',
+  'library',
+  'live-equals-batch',
+  'live-refusals',
+  'measurement-sets',
+  'messages',
+  'output',
+  'package',
+  'page',
+  'sample',
+  'sky',
+  'view',
+  'visibilities-observation',
+];
 
 const words = process.argv.slice(2);
 if (words[0] === HERE) await importAll(words.slice(1));
@@ -30,6 +61,9 @@ else process.exitCode = await main(words);
  * @param {readonly string[]} files
  */
 async function importAll(files) {
+  process.once('exit', () => {
+    console.log(`# cpu_seconds ${cpuSeconds()}`);
+  });
   for (const file of files) {
     try {
       await import(pathToFileURL(join(dist, file)).href);
@@ -41,11 +75,37 @@ async function importAll(files) {
   }
 }
 
+/** Of this process and its ended children, in seconds: fields 14 to 17 of proc(5)'s stat, in clock ticks. */
+function cpuSeconds() {
+  try {
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  } catch {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  }
+}
+
+/** @param {string} file */
+function isAcceptance(file) {
+  return file.startsWith('acceptance/');
+}
+
+/** @param {string} file */
+function isDaily(file) {
+  return !isAcceptance(file) || DAILY.includes(file.slice('acceptance/'.length, -'.test.js'.length));
+}
+
 /** @param {readonly string[]} given */
 async function main(given) {
   const started = performance.now();
+  const wanted = given.filter((word) => !word.startsWith('--'));
   const batches = inBatches(
-    given.filter((word) => word !== '--apart'),
+    given.includes('--acceptance')
+      ? (file) => !isDaily(file)
+      : wanted.length === 0
+        ? isDaily
+        : (file) => wanted.some((word) => file.includes(word)),
     given.includes('--apart'),
   );
   if (batches.length === 0) {
@@ -63,48 +123,51 @@ async function main(given) {
   const totals = new Map(COUNTED.map((what) => [what, 0]));
   /** @type {Map<string, number>} */
   const skipped = new Map();
+  let [ended, cpuS] = [0, 0];
   const queue = batches.map((batch, n) => ({ batch, folder: join(scratch, String(n)) }));
   const worker = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const ran = await run(next.batch, next.folder);
-      report(next.batch, ran, totals);
+      cpuS += ran.cpuS;
+      report(next.batch, ran, totals, `${++ended}/${batches.length}`);
       for (const [, reason] of ran.text.matchAll(/^\s*ok .* # SKIP (.+)$/gm))
         skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
-  for (const [reason, count] of skipped) console.log(`skipped ${count}×: ${reason}`);
+  for (const [reason, count] of [...skipped].sort(([, a], [, b]) => b - a))
+    console.log(`skipped ${count}×: ${reason}`);
   for (const [what, count] of totals) console.log(`# ${what} ${count}`);
   console.log(`# duration_ms ${Math.round(performance.now() - started)}`);
-  return totals.get('fail') === 0 && totals.get('cancelled') === 0 ? 0 : 1;
+  console.log(`# cpu_seconds ${Math.round(cpuS + cpuSeconds())}`);
+  /** @param {typeof COUNTED[number]} what */
+  const total = (what) => totals.get(what) ?? 0;
+  const failed = total('fail') + total('cancelled');
+  console.log(`${total('pass')} passed, ${failed} failed, ${total('skipped')} skipped`);
+  return failed === 0 ? 0 : 1;
 }
 
 /**
  * The longest first, so that all cores stay busy to the end: acceptance tests, then by size.
- * @param {readonly string[]} wanted
+ * @param {(file: string) => boolean} isWanted
  * @param {boolean} apart
  * @returns {Batch[]}
  */
-function inBatches(wanted, apart) {
+function inBatches(isWanted, apart) {
   /** @type {Map<string, Batch>} */
   const batches = new Map();
   const names = readdirSync(dist, { recursive: true }).map((name) => String(name).replaceAll('\\', '/'));
   for (const file of names.filter((name) => name.endsWith('.test.js')).sort()) {
-    if (wanted.length > 0 && !wanted.some((word) => file.includes(word))) continue;
-    const title = apart || isLong(file) ? file.replace(/\.test\.js$/, '') : dirname(file);
+    if (!isWanted(file)) continue;
+    const title = apart || isAcceptance(file) ? file.replace(/\.test\.js$/, '') : dirname(file);
     const batch = batches.get(title) ?? { title, files: [], bytes: 0 };
     batch.files.push(file);
     batch.bytes += statSync(join(dist, file)).size;
     batches.set(title, batch);
   }
   return [...batches.values()].sort(
-    (a, b) => Number(isLong(b.files[0])) - Number(isLong(a.files[0])) || b.bytes - a.bytes,
+    (a, b) => Number(isAcceptance(b.files[0])) - Number(isAcceptance(a.files[0])) || b.bytes - a.bytes,
   );
-}
-
-/** @param {string} file */
-function isLong(file) {
-  return file.startsWith('acceptance/');
 }
 
 /**
@@ -130,7 +193,9 @@ function run({ files }, folder) {
       const left = readdirSync(folder);
       rmSync(folder, { recursive: true, force: true });
       const seconds = (performance.now() - started) / 1000;
-      resolve({ text: Buffer.concat(output).toString(), code, signal, left, seconds });
+      const text = Buffer.concat(output).toString();
+      const cpuS = Number(/^# cpu_seconds ([\d.]+)$/m.exec(text)?.[1] ?? 0);
+      resolve({ text, code, signal, left, seconds, cpuS });
     });
   });
 }
@@ -139,8 +204,9 @@ function run({ files }, folder) {
  * @param {Batch} batch
  * @param {Ran} ran
  * @param {Totals} totals
+ * @param {string} progress
  */
-function report({ title, files }, { text, code, signal, left, seconds }, totals) {
+function report({ title, files }, { text, code, signal, left, seconds, cpuS }, totals, progress) {
   /** Node's own closing lines, the last of their kind. @param {string} what */
   const counted = (what) =>
     Number([...text.matchAll(new RegExp(`^# ${what} (\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0);
@@ -160,5 +226,6 @@ function report({ title, files }, { text, code, signal, left, seconds }, totals)
   if (faults.length > 0) process.stdout.write(text.replaceAll(/^# (?:\w+) [\d.]+\n/gm, ''));
   const what = `${files.length === 1 ? '' : `${files.length} files, `}${counted('tests')} ${counted('tests') === 1 ? 'test' : 'tests'}`;
   const result = faults.length === 0 ? 'ok  ' : 'FAIL';
-  console.log([`${result} ${seconds.toFixed(1).padStart(5)} s  ${title}: ${what}`, ...faults].join('; '));
+  const times = `${seconds.toFixed(1).padStart(5)} s ${cpuS.toFixed(1).padStart(5)} CPU`;
+  console.log([`${result} ${times}  ${progress.padStart(7)} ${title}: ${what}`, ...faults].join('; '));
 }

@@ -1,6 +1,7 @@
 // The native library on other processors, in qemu's emulators: calls recorded from the shared cases are repeated at
 // every level there, and must give the same results.
 //   npm run test:machines                            for the installed compilers and emulators; a minute or two
+//   npm run test:machines -- --unless-passed         the same, unless it has passed (stamps.js)
 //   npm run test:machines -- --whole linux-x64 WORD  whole test files in that machine's own Node, out of its bundle
 //                                                    (npm run bundle -- --target linux-x64); many minutes
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -10,6 +11,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildReplay, record } from './replay/recordings.js';
+import { nativeSources, stampOf, versionOf } from './stamps.js';
 import { here, levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -49,6 +51,11 @@ const emulated = (target, cpu, words) => {
 const targetOf = (name) => Object.entries(targets).find(([key]) => key === name)?.[1];
 
 /**
+ * @param {string} name
+ * @param {Target} target
+ */
+const compilerOf = (name, target) => (name === here ? 'g++' : `${target.prefix}g++`);
+/**
  * Builds for a machine; returns the programs to run in its emulator.
  * @param {string} name
  * @param {Target} target
@@ -57,15 +64,13 @@ const targetOf = (name) => Object.entries(targets).find(([key]) => key === name)
  */
 function planMachine(name, target, recordings) {
   const own = name === here;
-  const compiler = own ? 'g++' : `${target.prefix}g++`;
+  const compiler = compilerOf(name, target);
   if (!runs(compiler) || !runs(target.emulator)) {
     console.log(`${name} is left out: apt install ${own ? 'g++' : target.compilerPackage} qemu-user`);
     return [];
   }
-  if (!own) {
-    const env = { ...process.env, CORELLA_ARCH: target.architecture };
-    execFileSync(process.execPath, [join(root, 'scripts', 'build-native.js')], { stdio: 'inherit', env });
-  }
+  const env = { ...process.env, CORELLA_ARCH: target.architecture };
+  execFileSync(process.execPath, [join(root, 'scripts', 'build-native.js')], { stdio: 'inherit', env });
   const library = join(root, 'dist', own ? 'native' : `native-${target.architecture}`);
   const file = join(library, `libcorella-${target.architecture}.so`);
   const program = buildReplay(compiler, target.architecture);
@@ -144,6 +149,15 @@ const [first, ...rest] = process.argv.slice(2);
 const known = Object.entries(targets);
 if (first === '--whole') testWhole(rest[0], rest.slice(1));
 else if (known.some(([, target]) => target && runs(target.emulator))) {
+  const machines = known.flatMap(([name, target]) => (target ? [{ name, target }] : []));
+  // Those that are left out are reported, and no part of the stamp.
+  const tools = machines
+    .map(({ name, target }) => [compilerOf(name, target), target.emulator])
+    .filter((both) => both.every(runs))
+    .flat();
+  const stamp = stampOf('machines', [...new Set(tools)].map(versionOf), nativeSources());
+  if (first === '--unless-passed' && stamp.hasPassed()) process.exit(0);
   const recordings = record();
-  await runAll(known.flatMap(([name, target]) => (target ? planMachine(name, target, recordings) : [])));
+  await runAll(machines.flatMap(({ name, target }) => planMachine(name, target, recordings)));
+  stamp.write();
 } else console.log('no other machine is tried: apt install qemu-user');

@@ -5,15 +5,18 @@
 //   npm run test:sanitize            every test of the cpu backend
 //   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer, the pool, blocks that
 //                                    are followed, the receive ring and the paced sender alone
+//   npm run test:sanitize -- cpu --unless-passed   AddressSanitizer and UndefinedBehaviorSanitizer, unless the same has
+//                                                  passed (stamps.js)
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildReplay, record } from './replay/recordings.js';
+import { nativeSources, stampOf, versionOf } from './stamps.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const words = process.argv.slice(2);
+const words = process.argv.slice(2).filter((word) => word !== '--unless-passed');
 
 /**
  * @param {string} program
@@ -26,9 +29,13 @@ function run(program, args, environment = {}) {
 }
 
 const compiler = process.env.CXX?.trim().split(/\s+/)[0] ?? 'g++';
+const isWhole = words.length === 0 || words.join() === 'cpu';
+const stamp = isWhole ? stampOf('sanitize', [versionOf(compiler)], nativeSources()) : undefined;
+if (process.argv.includes('--unless-passed') && stamp?.hasPassed()) process.exit(0);
 const threads = words.length === 0 || words.includes('threads');
 if (threads) watchThreads();
 if (words.length === 0 || words.some((word) => word !== 'threads')) await watchMemory();
+if (process.exitCode === undefined) stamp?.write();
 
 function watchThreads() {
   // ThreadSanitizer needs fixed memory addresses; a kernel with strong address randomisation may prevent this.

@@ -1,4 +1,4 @@
-// npm test: builds, then runs tests.
+// npm test: builds what changed without checking types (npm run check), then runs tests.
 //   npm test                            every test
 //   npm test -- correlate               those with 'correlate' in their path
 //   npm test -- --affected              tests of changes since HEAD, by the import graph; only what those tests need
@@ -64,12 +64,12 @@ function affected() {
   node('scripts/copy-assets.js');
   if (changed.some((path) => path.startsWith('src/page/'))) node('scripts/build-page.js');
   if (changed.some((path) => /\.(?:cpp|h)$/.test(path)) || !existsSync(join(root, 'dist/native')))
-    node('scripts/build-native.js');
+    node('scripts/build-native.js', '--own');
   node('scripts/run-tests.js', ...chosen.map((file) => file.replace(/\.ts$/, '.js')));
 }
 
 if (words.includes('--affected')) affected();
 else {
-  must('npm', ['run', 'build', '--silent']);
+  node('scripts/build.js', '--test');
   node('scripts/run-tests.js', ...words);
 }
