@@ -38,6 +38,26 @@ describe('the package', () => {
     z.object({ dependencies: pinned, devDependencies: pinned }).parse(manifest);
   });
 
+  it('takes no dependency that needs a newer Node than it does', () => {
+    const lock = z
+      .object({
+        packages: z.record(
+          z.string(),
+          z.object({ engines: z.object({ node: z.string().optional() }).optional() }),
+        ),
+      }) // prettier-ignore
+      .parse(JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')));
+    const needed = (path: string): string => lock.packages[path].engines?.node ?? '*';
+    const least = Number(/^>=(\d+)$/.exec(needed(''))?.[1]);
+    // `>=18`, `^20.19.0`, `*`, and several of these with ||.
+    const fits = (one: string): boolean => {
+      const [, sign, major] = /^(>=|\^|~)?\s*v?(\d+)/.exec(one.trim()) ?? [];
+      return one.trim() === '*' || (sign === '>=' ? Number(major) <= least : Number(major) === least);
+    };
+    const newer = Object.keys(lock.packages).filter((path) => !needed(path).split('||').some(fits));
+    assert.deepEqual(newer, []);
+  });
+
   it('holds the program, its C++ and what builds it; no tests, no library of one machine', () => {
     const { stdout, status, stderr } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
