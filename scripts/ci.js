@@ -78,11 +78,11 @@ console.log(`== ${failed.length === 0 ? 'all passed' : `${failed.length} failed`
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** @returns {Record<string, number>} */
+/** @returns {Record<string, number | undefined>} */
 function readList() {
   /** @type {unknown} */
   const read = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : {};
-  return /** @type {Record<string, number>} */ (read);
+  return /** @type {Record<string, number | undefined>} */ (read);
 }
 
 function sinceStart() {

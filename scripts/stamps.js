@@ -36,7 +36,8 @@ export const nativeSources = () => ({
   'C++': textsOf(['src', 'scripts'], (path) => /\.(?:cpp|h)$/.test(path)),
   prototypes: textsOf(
     ['src'],
-    (path, text) => /(?<!\.test)\.ts$/.test(path) && (/\/cpu\//.test(path) || /\bcorella_\w+\(/.test(text())),
+    (path, text) =>
+      /(?<!\.test)\.ts$/.test(path) && (path.includes('/cpu/') || /\bcorella_\w+\(/.test(text())),
   ),
   tests: textsOf(['src'], (path) =>
     /(?:^|[-/])cpu(?:[^/]*|\/.+)\.test\.ts$|cases\.ts$|[.-]testing\.ts$/.test(path),

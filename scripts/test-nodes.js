@@ -22,7 +22,7 @@ const files = readdirSync(dist, { withFileTypes: true })
       .map(String)
       .filter((file) => file.endsWith('.test.js'))
       .sort();
-    const first = tests.find((file) => basename(file) === `${name}.test.js`) ?? tests[0];
+    const first = tests.find((file) => basename(file) === `${name}.test.js`) ?? tests.at(0);
     return first === undefined ? [] : [join(name, first)];
   });
 

@@ -18,7 +18,7 @@ import { corellaHere, withFolder } from './corella.js';
 const C_M_PER_S = 299_792_458;
 const FREQUENCY_HZ = 150e6;
 const SITE = { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 };
-const PIXELS = 48;
+const PIXELS = 32;
 const COMMON = ['--pixels', String(PIXELS), '--no-picture'];
 
 /** Stations in a circle of 20 m: heights with the given rms in wavelengths over a slope that rises to the east. */
@@ -114,14 +114,16 @@ async function errorOf(
     const paths = places.map(({ eastM, northM, upM }) => eastM * x + northM * y + upM * z); // prettier-ignore
     let [sum, weight, b] = [0, 0, 0];
     frequenciesHz.forEach((frequencyHz) => {
+      const turns = paths.map((path) => (-2 * Math.PI * frequencyHz * path) / C_M_PER_S);
+      const [cos, sin] = [turns.map(Math.cos), turns.map(Math.sin)];
       for (let i = 0; i < stations; i++)
         for (let j = 0; j <= i; j++, b++) {
           if (i === j && !autos) continue;
-          const angle = (-2 * Math.PI * frequencyHz * (paths[i] - paths[j])) / C_M_PER_S;
+          const [turnRe, turnIm] = [cos[i] * cos[j] + sin[i] * sin[j], sin[i] * cos[j] - cos[i] * sin[j]];
           const orders = i === j ? 1 : 2;
           for (const product of [0, 3]) {
-            const [re, im] = visibilities.subarray(2 * (4 * b + product));
-            sum += orders * (re * Math.cos(angle) - im * Math.sin(angle));
+            const [re, im] = [visibilities[2 * (4 * b + product)], visibilities[2 * (4 * b + product) + 1]];
+            sum += orders * (re * turnRe - im * turnIm);
             weight += orders * counts[b];
           }
         }
@@ -130,7 +132,7 @@ async function errorOf(
     worst = Math.max(worst, Math.abs(value - exact[at]));
     peak = Math.max(peak, Math.abs(exact[at]));
   }
-  assert.ok(shown > 800, `${shown} pixels are shown`);
+  assert.ok(shown > 350, `${shown} pixels are shown`);
   // Plans are valid while the edge is within a hundredth of a pixel of its header position: that is no brightness
   // error.
   const steps = exact.map((here, at) =>
