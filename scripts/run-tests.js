@@ -20,6 +20,11 @@ const COUNTED = /** @type {const} */ (['tests', 'suites', 'pass', 'fail', 'cance
 
 /** @typedef {Map<typeof COUNTED[number], number>} Totals */
 /** @typedef {{ title: string, files: string[], bytes: number }} Batch */
+/** A test that waits for what never comes is ended, and what it started. */
+const LONGEST_MS = 30 * 60_000;
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+
 /** @typedef {{ text: string, code: number | null, signal: string | null, left: string[], seconds: number, cpuS: number }} Ran */
 
 /** Acceptance files of npm test: one for each command and product. */
@@ -116,6 +121,9 @@ async function main(given) {
   process.once('exit', () => {
     rmSync(scratch, { recursive: true, force: true });
   });
+  process.once('exit', () => {
+    for (const child of running) end(child);
+  });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM']))
     process.once(signal, () => process.exit(1));
 
@@ -183,13 +191,21 @@ function run({ files }, folder) {
       // Memory that is handed back is filled with NaN: a view of it that is kept too long shows (src/core/lent.ts).
       env: { ...process.env, TMPDIR: folder, TMP: folder, TEMP: folder, CORELLA_FILL_RETURNED: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, with the processes that it starts.
+      detached: process.platform !== 'win32',
     });
+    running.add(child);
+    const timer = setTimeout(() => {
+      end(child);
+    }, LONGEST_MS);
     /** @type {Buffer[]} */
     const output = [];
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (/** @type {Buffer} */ data) => output.push(data));
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      running.delete(child);
       const left = readdirSync(folder);
       rmSync(folder, { recursive: true, force: true });
       const seconds = (performance.now() - started) / 1000;
@@ -198,6 +214,16 @@ function run({ files }, folder) {
       resolve({ text, code, signal, left, seconds, cpuS });
     });
   });
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+function end(child) {
+  try {
+    if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }
 
 /**

@@ -9,13 +9,14 @@ import type { SendersView, Status } from '../serve/index.js';
 import { corella, program } from './corella.js';
 
 describe('corella sky', () => {
-  it('shows a simulated sky on a page, where losses can be switched on', async () => {
+  it('shows a simulated sky on a page, where losses can be switched on', async (test) => {
     const folder = temporaryFolder('sky');
     const child = spawn(
       process.execPath,
       [program, 'sky', '--stations', '9', '--rate', '4kHz', '--page', '0', '--token-file', 'token'],
       { cwd: folder },
     );
+    test.after(() => child.kill('SIGKILL'));
     let said = '';
     const ended = new Promise((resolve) => child.once('close', resolve));
     const url = await new Promise<string>((resolve, reject) => {
