@@ -36,12 +36,13 @@ function exactAt({ stationsM, axes, frequenciesHz }: ImagePlan, { l, m }: Direct
     y: l * axes.l.y + m * axes.m.y + n * axes.n.y,
     z: l * axes.l.z + m * axes.m.z + n * axes.n.z,
   };
-  return Float64Array.from(
-    stationsM.flatMap((place) => {
-      const angle = (-2 * Math.PI * frequenciesHz[0] * dot(place, towards)) / SPEED_OF_LIGHT_M_PER_S;
-      return [Math.cos(angle), Math.sin(angle)];
-    }),
-  );
+  const values = new Float64Array(2 * stationsM.length);
+  for (const [s, place] of stationsM.entries()) {
+    const angle = (-2 * Math.PI * frequenciesHz[0] * dot(place, towards)) / SPEED_OF_LIGHT_M_PER_S;
+    values[2 * s] = Math.cos(angle);
+    values[2 * s + 1] = Math.sin(angle);
+  }
+  return values;
 }
 
 /** [s] complex: the transform of each station's kernel in a pixel. */
@@ -70,14 +71,16 @@ function powerOf(a: Float64Array, b: Float64Array): number {
 
 const ownPower = (a: Float64Array): number => a.reduce((sum, value) => sum + value * value, 0);
 
-function errorOf(
-  pixel: { readonly gridded: Float64Array; readonly exact: Float64Array },
-  source: Float64Array,
-): number {
-  // prettier-ignore
+interface Pixel {
+  readonly gridded: Float64Array;
+  readonly exact: Float64Array;
+  readonly own: number;
+}
+
+function errorOf(pixel: Pixel, source: Float64Array): number {
   const stations = source.length / 2;
   const all = powerOf(pixel.gridded, source) - powerOf(pixel.exact, source);
-  const withoutOwn = all - (ownPower(pixel.gridded) - stations);
+  const withoutOwn = all - (pixel.own - stations);
   return Math.max(Math.abs(all) / stations ** 2, Math.abs(withoutOwn) / (stations * (stations - 1)));
 }
 
@@ -94,7 +97,8 @@ function largestError(plan: ImagePlan, leastUp: number): number {
   const places = Array.from({ length: RANDOM_PIXELS }, (_, k) => {
     const from = k % 2 === 0 ? shown : outer;
     const pixel = from[random.below(from.length)];
-    return { gridded: griddedAt(plan, pixel, at(pixel)), exact: exactAt(plan, at(pixel)), worst: 0 };
+    const gridded = griddedAt(plan, pixel, at(pixel));
+    return { gridded, exact: exactAt(plan, at(pixel)), own: ownPower(gridded), worst: 0 };
   });
   const isUp = (place: Direction): boolean => place.l ** 2 + place.m ** 2 < 1 && upOf(plan, place) >= leastUp;
   for (let k = 0; k < RANDOM_SOURCES;) {
