@@ -8,6 +8,7 @@ import type { SpectraShape } from '../../core/blocks.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { openCpu } from './cpu.js';
 import { chooseIsa, isaNumber, levelsOf, levelsUpTo, type Isa } from './levels.js';
+import { compiledLevels } from './compiled.testing.js';
 import { loadNative } from './library.js';
 
 const library = loadNative();
@@ -24,8 +25,7 @@ function pattern(type: SpectraType, channels: number, inputs: number, samples: n
 }
 
 describe('the cpu backend', { skip: 'what' in library ? library.what : false }, () => {
-  const best = 'best' in library ? library.best : 'portable';
-  for (const isa of levelsUpTo(best)) {
+  for (const isa of compiledLevels(library)) {
     it(`gives back what was written, at level ${isa}`, async () => {
       const cpu = await openCpu({ isa, threads: 2 });
       after(() => cpu.close());

@@ -1,13 +1,13 @@
 import { describe } from 'node:test';
 import { openCpu } from '../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../backend/cpu/levels.js';
+import { compiledLevels } from '../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { beamCases } from '../cases.js';
 
 const library = loadNative();
 
 describe('cpu beamformer', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable'))
+  for (const isa of compiledLevels(library))
     describe(`at level ${isa}`, () => {
       beamCases(() => openCpu({ isa, threads: 2 }));
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu, type CpuBackend } from '../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../backend/cpu/levels.js';
+import { compiledLevels } from '../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { openReference } from '../../backend/reference.js';
 import { baselineCount, baselineIndex } from '../../core/axes.js';
@@ -59,7 +59,7 @@ async function assertAgrees(cpu: CpuBackend, batch: SolveBatch, tolerance: numbe
 }
 
 describe('cpu calibrator', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       calibrateCases(() => openCpu({ isa, threads: 2 }));
 

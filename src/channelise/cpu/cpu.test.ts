@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { backendCases } from '../../backend/cases.js';
 import { openCpu } from '../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../backend/cpu/levels.js';
+import { compiledLevels } from '../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { openReference } from '../../backend/reference.js';
 import { allocateSpectra, type VoltageType } from '../../core/axes.js';
@@ -36,7 +36,7 @@ const lengths = [
 ];
 
 describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       channeliseCases(() => openCpu({ isa, threads: 2 }));
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../backend/cpu/levels.js';
+import { compiledLevels } from '../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { assertPowers, poisonPowers } from '../../backend/cpu/powers.testing.js';
 import { allocateSpectra } from '../../core/axes.js';
@@ -19,7 +19,7 @@ describe(
   'powers beside what the cpu channeliser makes',
   { skip: 'what' in library ? library.what : false },
   () => {
-    const levels = levelsUpTo('best' in library ? library.best : 'portable');
+    const levels = compiledLevels(library);
 
     /** The blocks' spectra equal those made without powers, powers are right, and some were made. */
     async function agree(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../backend/cpu/levels.js';
+import { compiledLevels } from '../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { elementsPerSpectra, spectraCAT } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
@@ -14,7 +14,7 @@ import { fullScaleSpectra, randomSpectra } from '../samples.testing.js';
 const library = loadNative();
 
 describe('cpu correlator', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       correlateCases(() => openCpu({ isa, threads: 2 }));
 

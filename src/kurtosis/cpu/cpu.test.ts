@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../backend/cpu/levels.js';
+import { compiledLevels } from '../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { writePowers } from '../../backend/cpu/powers.testing.js';
 import { allocateSpectra } from '../../core/axes.js';
@@ -15,7 +15,7 @@ import { cpuPowers } from './prepare.js';
 const library = loadNative();
 
 describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       kurtosisCases(() => openCpu({ isa, threads: 2 }));
     });
@@ -30,7 +30,7 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
       ['ci4', 0x77, 98],
       ['ci4', 0x88, 128],
     ] as const)
-      for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+      for (const isa of compiledLevels(library)) {
         const cpu = await openCpu({ isa, threads: 2 });
         const block = cpu.allocateSpectra({ type, channels: 1, inputs: 2, capacity: samples });
         await block.write(allocateSpectra(type, 1, 2, samples).fill(byte), samples);
@@ -47,7 +47,7 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
     it(`${type}: sums from powers beside the block are those of the block itself`, async () => {
       const shape = { type, channels: 7, inputs: 38, polarisations: 2 } as const;
       const random = randomStream(13, type);
-      for (const isa of levelsUpTo('best' in library ? library.best : 'portable'))
+      for (const isa of compiledLevels(library))
         for (const threads of [1, 3])
           for (const spectraPerWindow of [24, 60, 256]) {
             const plan = planKurtosis({ ...shape, spectraPerWindow });

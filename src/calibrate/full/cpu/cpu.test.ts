@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../../backend/cpu/levels.js';
+import { compiledLevels } from '../../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../../backend/cpu/library.js';
 import { fullBatchOf, fullCases, fullSample } from '../cases.js';
 import { solveFullReference } from '../reference.js';
@@ -10,7 +10,7 @@ import { prepareCpuFullSolver } from '../../cpu/prepare.js';
 const library = loadNative();
 
 describe('full polarisation on the processor', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       fullCases(() => openCpu({ isa, threads: 2 }));
       for (const [channels, stations, threads] of [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../../backend/cpu/levels.js';
+import { compiledLevels } from '../../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../../backend/cpu/library.js';
 import { baselineIndex } from '../../../core/axes.js';
 import { fullBatchOf, fullSample, seenOf, type FullSampleOptions } from '../cases.js';
@@ -84,7 +84,7 @@ const farthest = (found: Float64Array, expected: Float64Array): number => {
 const library = loadNative();
 
 describe('full polarisation of many stations', { skip: 'what' in library ? library.what : false }, () => {
-  const levels = levelsUpTo('best' in library ? library.best : 'portable');
+  const levels = compiledLevels(library);
   for (const { name, sample, autos, change } of cases)
     it(name, async () => {
       const wanted = fullBatchOf(fullSample(sample), UNTIL, autos);

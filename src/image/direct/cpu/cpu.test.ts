@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Backend } from '../../../backend/backend.js';
 import { openCpu } from '../../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../../backend/cpu/levels.js';
+import { compiledLevels } from '../../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../../backend/cpu/library.js';
 import { openReference } from '../../../backend/reference.js';
 import type { SpectraCAT, SpectraType } from '../../../core/axes.js';
@@ -59,7 +59,7 @@ async function imageOf(
 }
 
 describe('cpu direct imager', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       directImageCases(() => openCpu({ isa, threads: 2 }));
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../../backend/cpu/levels.js';
+import { compiledLevels } from '../../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../../backend/cpu/library.js';
 import { baselineCount, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
@@ -49,7 +49,7 @@ function randomIntegration(seed: number, { channels, stations, polarisations }: 
 }
 
 describe('cpu visibility imager', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       const agrees = async (
         plan: ImagePlan,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openCpu } from '../../../backend/cpu/cpu.js';
-import { levelsUpTo } from '../../../backend/cpu/levels.js';
+import { compiledLevels } from '../../../backend/cpu/compiled.testing.js';
 import { loadNative } from '../../../backend/cpu/library.js';
 import { randomStream } from '../../../core/random.js';
 import { imageOf, noiseRows, stationsOn, wideCases } from '../cases.js';
@@ -10,7 +10,7 @@ import { boundsOf, planWide, prepareWideImager } from '../index.js';
 const library = loadNative();
 
 describe('wide images on cpu', { skip: 'what' in library ? library.what : false }, () => {
-  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+  for (const isa of compiledLevels(library)) {
     describe(`at level ${isa}`, () => {
       wideCases(() => openCpu({ isa, threads: 2 }));
 
