@@ -74,6 +74,7 @@ function krakenLines(account: KrakenAccount): string[] {
       : `${skippedFrames} frames skipped by the receiver's counter${damagedHeaders > 0 ? `, ${damagedHeaders} of them with a damaged header` : ''}`,
     ...(skippedFrames === undefined && damagedHeaders > 0 ? [`${damagedHeaders} damaged packets`] : []),
     ...(cutFrames > 0 ? [`${cutFrames} frames cut by the end of a connection`] : []),
+    ...(account.invalidFrames > 0 ? [`${account.invalidFrames} invalid frames, left out`] : []),
     ...(account.restarts > 0 ? [`samples were counted anew ${account.restarts} times`] : []),
     ...(account.retunings > 0 ? [`retuned ${account.retunings} times`] : []),
     ...(overdriven.length > 0 ? [`overdriven frames: ${overdriven.join(', ')}`] : []),

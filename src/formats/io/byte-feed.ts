@@ -9,6 +9,8 @@ interface Filled {
 
 export class ByteFeed {
   protected rest: Uint8Array = new Uint8Array(0);
+  /** Bytes of the current piece before the rest. */
+  private taken = 0;
 
   constructor(
     readonly stream: ByteStream,
@@ -21,24 +23,48 @@ export class ByteFeed {
     for (;;) {
       const take = Math.min(this.rest.length, target.length - filled);
       target.set(this.rest.subarray(0, take), filled);
-      this.rest = this.rest.subarray(take);
+      this.drop(take);
       filled += take;
       if (filled === target.length) return { filled, then: 'more' };
       const came = await this.stream.next(quietMs);
       if (typeof came === 'string') return { filled, then: came };
-      this.rest = came;
+      this.hold(came);
     }
   }
 
   /** The bytes received so far. */
   takeRest(): Uint8Array {
     const { rest } = this;
-    this.rest = new Uint8Array(0);
+    this.hold(new Uint8Array(0));
     return rest;
   }
 
+  protected hold(bytes: Uint8Array): void {
+    this.rest = bytes;
+    this.taken = 0;
+  }
+
+  private drop(length: number): void {
+    this.rest = this.rest.subarray(length);
+    this.taken += length;
+  }
+
+  /** Drops the bytes received so far up to these, or to what may be their beginning; returns how many. */
+  skipTo(bytes: Uint8Array): number {
+    const found = Buffer.from(this.rest.buffer, this.rest.byteOffset, this.rest.length).indexOf(bytes);
+    const skipped = found >= 0 ? found : Math.max(0, this.rest.length - bytes.length + 1);
+    this.drop(skipped);
+    return skipped;
+  }
+
+  /** Takes back the bytes that were read last. */
   putBack(bytes: Uint8Array): void {
-    this.rest = this.rest.length === 0 ? bytes.slice() : joined(bytes, this.rest);
+    const { buffer, byteOffset, length } = this.rest;
+    if (bytes.length > this.taken) this.hold(joined(bytes, this.rest));
+    else {
+      this.rest = new Uint8Array(buffer, byteOffset - bytes.length, length + bytes.length);
+      this.taken -= bytes.length;
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { instant, secondsBetween } from '../../core/instant.js';
 import type { VoltageBlock } from '../../core/blocks.js';
-import { streamOf, tcpStream } from '../io/byte-stream.js';
+import { streamOf, tcpStream, type ByteStream, type Came } from '../io/byte-stream.js';
 import { openSampleStream, type StreamDescription, type StreamEvent } from './stream.js';
 
 const start = instant(1000);
@@ -165,5 +165,21 @@ describe('samples from a stream', () => {
     await source.close();
     for (const socket of sockets) socket.destroy();
     server.close();
+  });
+
+  it('that cannot be opened are all closed, so that the program ends', async () => {
+    const closed: string[] = [];
+    const stream = (name: string, next: () => Promise<Came>): ByteStream => ({
+      name,
+      next,
+      close: () => {
+        closed.push(name);
+        return Promise.resolve();
+      },
+    });
+    const good = stream('good', () => Promise.resolve(new Uint8Array(4)));
+    const bad = stream('bad', () => Promise.reject(new Error('tags')));
+    await assert.rejects(openSampleStream([good, bad], plain), /tags/);
+    assert.deepEqual(closed.sort(), ['bad', 'good']);
   });
 });

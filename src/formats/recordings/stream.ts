@@ -112,7 +112,7 @@ class Feed extends ByteFeed {
       const came = await this.stream.next(this.quietMs);
       if (came === 'ended') return false;
       if (came === 'quiet') continue;
-      this.rest = came;
+      this.hold(came);
       this.onEvent({
         kind: 'again',
         stream: this.stream.name,
@@ -131,6 +131,19 @@ export interface SampleStream extends VoltageSource {
   stop(): void;
 }
 
+/** Waits for the first byte of a stream, and leaves it there. */
+async function untilFirst(feed: Feed, quietMs: number): Promise<void> {
+  const first = new Uint8Array(1);
+  for (;;) {
+    const { filled, then } = await feed.fill(first, 0);
+    if (filled === 1) break;
+    if (then === 'ended') refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
+    if (!(await feed.wait(performance.now() - quietMs, () => false)))
+      refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
+  }
+  feed.putBack(first);
+}
+
 /** Several streams give their inputs side by side; each is counted from its own first sample. */
 export async function openSampleStream(
   streams: readonly ByteStream[],
@@ -144,17 +157,12 @@ export async function openSampleStream(
   const feeds = streams.map((stream) => new Feed(stream, quietMs, onEvent));
   const state = { isStopped: false };
   // The start is known when the first bytes arrive.
-  const first = new Uint8Array(each * sampleBytes);
-  for (const feed of feeds) {
-    for (;;) {
-      const { filled, then } = await feed.fill(first.subarray(0, 1), 0);
-      if (filled === 1) break;
-      if (then === 'ended') refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
-      if (!(await feed.wait(performance.now() - quietMs, () => false)))
-        refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
-    }
-    // One byte was read; it is put back.
-    feed.putBack(first.subarray(0, 1));
+  try {
+    for (const feed of feeds) await untilFirst(feed, quietMs);
+  } catch (error) {
+    // An open connection would keep the program from ending.
+    await Promise.all(streams.map((stream) => stream.close()));
+    throw error;
   }
   const start = description.start ?? instant(Date.now() / 1000);
   // Samples with a stated time need not come at the rate at which they were sampled.

@@ -1,5 +1,6 @@
 /** A client of a KrakenSDR: connects, reconnects after failures, and reads frame by frame. */
 import { refuse } from '../../../core/errors.js';
+import { formatBytes } from '../../../core/units.js';
 import { ByteFeed } from '../../io/byte-feed.js';
 import { connectTcp, RECONNECT_MS, streamOf, type ByteStream } from '../../io/byte-stream.js';
 import { MOST_CHANNELS, MOST_FRAME_BYTES, type KrakenFrame } from './frame.js';
@@ -26,6 +27,10 @@ const SILENT_MS = 1000;
 const STALL_MS = 50;
 /** After a damaged header from a receiver that sends one frame per request: no more data follow after this time. */
 const DRAIN_MS = 300;
+/** A frame whose rest does not come within this time never will: its header has a wrong length. */
+const MOST_FRAME_WAIT_MS = 10_000;
+/** More bytes without a frame are of another server; after frames, the connection is made anew. */
+const MOST_UNKNOWN_BYTES = 2 ** 24;
 
 export class KrakenClient {
   private stopping = false;
@@ -33,6 +38,8 @@ export class KrakenClient {
   private wake: () => void = () => undefined;
   private readonly name: string;
   private payload = new ArrayBuffer(0);
+  /** Of the longest frame so far; 0 before the first. */
+  private frameBytes = 0;
 
   constructor(
     private readonly address: KrakenAddress,
@@ -90,8 +97,9 @@ export class KrakenClient {
   }
 
   /** Waits for all bytes; returns how many came if the connection ended first. */
-  private async whole(feed: ByteFeed, target: Uint8Array): Promise<number> {
+  private async whole(feed: ByteFeed, target: Uint8Array, mostWaitMs: number): Promise<number> {
     let filled = 0;
+    let waitedMs = 0;
     let isSilent = false;
     for (;;) {
       const came = await feed.fill(target, filled);
@@ -106,15 +114,39 @@ export class KrakenClient {
       }
       if (!isSilent) this.onEvent({ kind: 'silent' });
       isSilent = true;
+      waitedMs += SILENT_MS + STALL_MS;
+      if (waitedMs > mostWaitMs) return filled;
     }
   }
 
   /** The same; false, and reported, if the connection ended first. `before`: bytes of the frame read already. */
-  private async isFilled(feed: ByteFeed, target: Uint8Array, before = 0): Promise<boolean> {
-    const filled = await this.whole(feed, target);
+  private async isFilled(
+    feed: ByteFeed,
+    target: Uint8Array,
+    before = 0,
+    mostWaitMs = Infinity,
+  ): Promise<boolean> {
+    const filled = await this.whole(feed, target, mostWaitMs);
     if (filled === target.length) return true;
     if (!this.isStopped()) this.onEvent({ kind: 'cut', within: before + filled > 0 ? 'frame' : 'nothing' });
     return false;
+  }
+
+  /**
+   * Reports skipped bytes; false where they are too many for a damaged frame. A receiver that never sent a frame is not
+   * a KrakenSDR.
+   */
+  private isDamage(bytes: number): boolean {
+    const isTooMuch = bytes >= Math.max(MOST_UNKNOWN_BYTES, 2 * this.frameBytes);
+    if (isTooMuch && this.frameBytes === 0)
+      refuse(
+        this.name,
+        `sends no frames of a KrakenSDR: ${formatBytes(bytes)} without a header`,
+        'check its host, port and version of the protocol; samples without headers are read as tcp://HOST:PORT',
+      );
+    if (!this.isStopped()) this.onEvent({ kind: 'damaged', bytes });
+    if (isTooMuch && !this.isStopped()) this.onEvent({ kind: 'cut', within: 'frame' });
+    return !isTooMuch;
   }
 
   private buffer(bytes: number): ArrayBuffer {
@@ -133,18 +165,23 @@ export class KrakenClient {
       if (!read || !isLikely(read.channels, v1.payloadBytes(read))) {
         if (isVersion2(header))
           refuse(this.name, 'sends version 2 of the protocol', 'name it kraken2://HOST:8091');
-        this.onEvent({ kind: 'damaged', bytes: header.length + (await this.drain(feed)) });
+        if (!this.isDamage(header.length + (await this.drain(feed)))) return;
         continue;
       }
-      if (!v1.isFloat(read) && read.samples > 0)
-        refuse(
-          this.name,
-          `its samples have ${read.bits} bits`,
-          'read the output of the last stage of the receiver, which has 32 bits',
-        );
+      if (!v1.isFloat(read) && read.samples > 0) {
+        if (this.frameBytes === 0)
+          refuse(
+            this.name,
+            `its samples have ${read.bits} bits`,
+            'read the output of the last stage of the receiver, which has 32 bits',
+          );
+        if (!this.isDamage(header.length + (await this.drain(feed)))) return;
+        continue;
+      }
       const bytes = v1.payloadBytes(read);
       const payload = new Uint8Array(this.buffer(bytes), 0, bytes);
-      if (!(await this.isFilled(feed, payload, v1.HEADER_BYTES))) return;
+      if (!(await this.isFilled(feed, payload, v1.HEADER_BYTES, MOST_FRAME_WAIT_MS))) return;
+      this.frameBytes = Math.max(this.frameBytes, header.length + bytes);
       const { timeMs, ...facts } = read;
       const time = v1.timeOf(read);
       const voltages = new Float32Array(payload.buffer, 0, bytes / 4);
@@ -152,14 +189,14 @@ export class KrakenClient {
     }
   }
 
-  /** Reads everything up to a silence: after a damaged header the length is unknown. */
+  /** Reads everything up to a silence, or more than a frame can be: after a damaged header the length is unknown. */
   private async drain(feed: ByteFeed): Promise<number> {
     const target = new Uint8Array(2 ** 16);
     let bytes = 0;
     for (;;) {
       const { filled, then } = await feed.fill(target, 0, DRAIN_MS);
       bytes += filled;
-      if (then !== 'more') return bytes;
+      if (then !== 'more' || bytes >= Math.max(MOST_UNKNOWN_BYTES, 2 * this.frameBytes)) return bytes;
     }
   }
 
@@ -180,8 +217,9 @@ export class KrakenClient {
           skipped = words.length + rest.length;
         } else {
           feed.putBack(words.subarray(1));
-          skipped++;
+          skipped += 1 + feed.skipTo(MAGIC_BYTES);
         }
+        if (skipped >= Math.max(MOST_UNKNOWN_BYTES, 2 * this.frameBytes) && !this.isDamage(skipped)) return;
         continue;
       }
       if (skipped > 0) this.onEvent({ kind: 'damaged', bytes: skipped });
@@ -191,6 +229,7 @@ export class KrakenClient {
       const bytes = v2.restBytes(read);
       const rest = new Uint8Array(this.buffer(bytes), 0, bytes);
       if (!(await this.isFilled(feed, rest, words.length))) return;
+      this.frameBytes = Math.max(this.frameBytes, words.length + bytes);
       const first = v2.samplesFrom(read.channels);
       const voltages = new Int8Array(rest.buffer, first, bytes - first);
       let clipped = 0;
@@ -211,6 +250,8 @@ export class KrakenClient {
     }
   }
 }
+
+const MAGIC_BYTES = Buffer.from([v2.MAGIC >>> 24, v2.MAGIC >>> 16, v2.MAGIC >>> 8, v2.MAGIC]);
 
 /** Samples of damaged packets, estimated from their bytes. */
 const skippedSamples = (bytes: number, last: v2.Version2Words): number =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { secondsBetween, instant, type Instant } from '../../../core/instant.js';
+import { ByteFeed } from '../../io/byte-feed.js';
 import { KrakenStream, type KrakenOptions } from './stream.js';
 import type { FrameKind } from './frame.js';
 import { pretendKraken, type Sent } from './testing/server.js';
@@ -222,10 +223,13 @@ describe('a KrakenSDR of version 1', () => {
 
   it('that changes its rate or its channels is refused, and so is what contradicts it', async () => {
     await assert.rejects(
-      take([frame(0), frame(1, { sampleRateHz: 2000 })], 2),
+      take([frame(0), frame(1, { sampleRateHz: 2000 }), frame(2, { sampleRateHz: 2000 })], 2),
       /changed its sample rate from 1 kHz to 2 kHz/,
     );
-    await assert.rejects(take([frame(0), frame(1, { channels: 3 })], 2), /changed from 2 channels to 3/);
+    await assert.rejects(
+      take([frame(0), frame(1, { channels: 3 }), frame(2, { channels: 3 })], 2),
+      /changed from 2 channels to 3/,
+    );
     await assert.rejects(
       take([frame(0)], 1, { sampleRateHz: 5 }),
       /source\.rate: is 5 Hz, where the receiver/,
@@ -237,12 +241,113 @@ describe('a KrakenSDR of version 1', () => {
   });
 
   it('counts samples anew where its frames change their length', async () => {
-    const { epochs, stream } = await take([frame(0), frame(1, { samples: 8 }), frame(2, { samples: 8 })], 5);
+    const longer = [1, 2, 3].map((index) => frame(index, { samples: 8 }));
+    const { epochs, stream } = await take([frame(0), ...longer], 5);
     assert.deepEqual(
       epochs.map(({ blocks }) => blocks.map(({ atS }) => atS)),
       [[0], [0, 0.004, 0.008, 0.012]],
     );
     assert.equal(stream.account.restarts, 1);
+    // The first may have been damaged; the second confirmed it.
+    assert.equal(stream.account.invalidFrames, 1);
+  });
+});
+
+describe('invalid frames of a KrakenSDR of version 1', () => {
+  const bad: readonly (readonly [string, Uint8Array])[] = [
+    ['an impossible time', frame(1, { timeMs: 2 ** 62 })],
+    ['an impossible time of a dummy frame', empty(1, 'dummy', { timeMs: 2 ** 62 })],
+    ['no samples, and the noise source on', frame(1, { kind: 'calibration', samples: 0 })],
+    ['no samples', frame(1, { samples: 0 })],
+    ['a rate of 0', frame(1, { sampleRateHz: 0 })],
+    ['another rate', frame(1, { sampleRateHz: 2000 })],
+    ['other channels', frame(1, { channels: 3 })],
+    ['a count before', frame(0)],
+    ['a count long before', frame(2 ** 32 - 5)],
+    ['a count far ahead of its clock', frame(2 ** 20, { timeMs: STARTED_MS + 4 })],
+    ['a count far ahead, and no clock', frame(2 ** 20, { timeMs: 0 })],
+    ['another length', frame(1, { samples: 8 })],
+  ];
+  for (const [name, one] of bad)
+    it(`with ${name} are counted, and the others used`, async () => {
+      const { epochs, stream, said } = await take([frame(0), one, frame(2), frame(3)], 3);
+      assert.deepEqual(
+        epochs.map(({ blocks }) => blocks.map(({ atS, first }) => [atS, first])),
+        [
+          [
+            [0, 0],
+            [0.008, 20],
+            [0.012, 30],
+          ],
+        ],
+      );
+      assert.equal(stream.account.invalidFrames, 1);
+      assert.equal(stream.account.restarts, 0);
+      assert.equal(said.filter((line) => /such frames are left out/.test(line)).length, 1);
+    });
+
+  it('with counts that jump each time begin no stream epochs', async () => {
+    const jumping = Array.from({ length: 50 }, (_, n) =>
+      frame(n % 2 === 0 ? 2 ** 31 + 10_000 * n : 10_000 * (50 - n), { timeMs: STARTED_MS }),
+    );
+    const { epochs, stream } = await take([frame(0), ...jumping, frame(1)], 2);
+    assert.equal(epochs.length, 1);
+    assert.equal(stream.account.invalidFrames, 50);
+  });
+
+  it('of 16 bits among others are drained', async () => {
+    const short = frame(1).slice(0, HEADER_BYTES + 16);
+    new DataView(short.buffer).setUint32(100, 16, true);
+    const { stream } = await take([frame(0), short, frame(2)], 2);
+    assert.equal(stream.account.damagedHeaders, 1);
+  });
+});
+
+describe('a stream that is not that of a KrakenSDR', () => {
+  const [rubbish] = [new Uint8Array(2 ** 20).fill(77)];
+  for (const version of [1, 2] as const) {
+    it(`is refused after some megabytes as version ${version}`, async () => {
+      const script = Array.from({ length: 20 }, () => rubbish);
+      // Version 1 is sent one piece for each request: all of it at once.
+      const all = version === 1 ? [Uint8Array.from(Buffer.concat(script))] : script;
+      const reading = take(all, 1, { sampleRateHz: RATE_HZ }, version);
+      await assert.rejects(reading, /sends no frames of a KrakenSDR: [\d.]+ M(i)?B without a header/);
+    });
+  }
+
+  it('lets others work while it is searched for a header', async () => {
+    // 4 MB take a moment, not a copy of what is left for each byte.
+    let read = 0;
+    const feed = new ByteFeed(
+      {
+        name: 'rubbish',
+        next: () => Promise.resolve(read++ === 0 ? new Uint8Array(2 ** 22).fill(77) : 'ended'),
+        close: () => Promise.resolve(),
+      },
+      1,
+    );
+    await feed.fill(new Uint8Array(32), 0);
+    feed.putBack(new Uint8Array(31).fill(77));
+    assert.equal(feed.skipTo(Buffer.from('MCHQ')), 2 ** 22 - 32 + 31 - 3);
+  });
+
+  it('has the magic word found where pieces meet', async () => {
+    const pieces = ['xxMC', 'HQ12'].map((text) => Buffer.from(text));
+    const feed = new ByteFeed(
+      {
+        name: 'pieces',
+        next: () => Promise.resolve<Uint8Array | 'ended'>(pieces.shift() ?? 'ended'),
+        close: () => Promise.resolve(),
+      },
+      1,
+    );
+    const three = new Uint8Array(3);
+    await feed.fill(three, 0);
+    feed.putBack(three.subarray(1));
+    assert.equal(feed.skipTo(Buffer.from('MCHQ')), 0);
+    const rest = new Uint8Array(7);
+    await feed.fill(rest, 0);
+    assert.equal(Buffer.from(rest).toString(), 'xMCHQ12');
   });
 });
 

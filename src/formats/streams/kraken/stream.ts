@@ -51,6 +51,8 @@ export interface KrakenAccount {
   skippedFrames: number | undefined;
   damagedHeaders: number;
   cutFrames: number;
+  /** Complete frames that contradict themselves or those before them; their samples are missing. */
+  invalidFrames: number;
   /** overdriven : [a], data frames in which a channel's converter clipped. */
   overdrivenFrames: number[];
   retunings: number;
@@ -66,6 +68,8 @@ export interface KrakenAccount {
 const COUNTS = 2 ** 32;
 /** A jump of the counter may differ from the receiver's clock by this much. */
 const CLOCK_S = 10;
+/** 2100-01-01: later times are invalid. */
+const LATEST_S = 4_102_444_800;
 /** Relative float32 precision of version 2's frequencies. */
 const FLOAT_STEP = 1e-7;
 
@@ -100,6 +104,8 @@ export class KrakenStream {
   private firstArrivedMs: number | undefined;
   private isCut = false;
   private isSilent = false;
+  /** The latest frame that departs from those before it; what a second one confirms is a change of the receiver. */
+  private departed: KrakenFrame | undefined;
   private isStopped = false;
   private readonly state = { noise: false, synchronised: true, tuned: true, skipped: 0, changes: 0 };
   private wereOverdriven = 0;
@@ -121,6 +127,7 @@ export class KrakenStream {
       skippedFrames: version === 1 ? 0 : undefined,
       damagedHeaders: 0,
       cutFrames: 0,
+      invalidFrames: 0,
       overdrivenFrames: [],
       retunings: 0,
       restarts: 0,
@@ -241,6 +248,12 @@ export class KrakenStream {
     for await (const frame of this.client.frames()) {
       if (this.isStopped) return undefined;
       this.account.frames[frame.kind]++;
+      const fault = this.faultOf(frame);
+      if (fault !== undefined) {
+        if (this.account.invalidFrames++ === 0)
+          this.options.say(`${this.name}: a frame ${fault}; such frames are left out and counted`);
+        continue;
+      }
       this.checkShape(frame);
       const sample = this.placeOf(frame);
       if (!this.isUsed(frame)) continue;
@@ -251,6 +264,25 @@ export class KrakenStream {
         this.account.behindClockS =
           (frame.arrivedMs - this.firstArrivedMs) / 1000 - (sample + frame.samples) / this.shape.sampleRateHz;
     }
+  }
+
+  /** Why a frame is not used; undefined for a good one. Another shape or count is one when the next frame confirms it. */
+  private faultOf(frame: KrakenFrame): string | undefined {
+    const { shape, last, departed } = this;
+    const isSampled = frame.kind === 'data' || frame.kind === 'calibration';
+    if (frame.time && frame.time.unixSeconds > LATEST_S) return 'has an impossible time';
+    if (isSampled && frame.samples === 0) return 'has no samples';
+    if (isSampled && !(frame.frequencyHz >= 0 && frame.frequencyHz < Infinity)) return 'has no frequency';
+    if (isSampled && frame.sampleRateHz === 0) return 'has a sample rate of 0 Hz';
+    const isOther =
+      isSampled &&
+      shape !== undefined &&
+      (frame.channels !== shape.inputs ||
+        (frame.sampleRateHz !== undefined && frame.sampleRateHz !== shape.sampleRateHz));
+    const isElsewhere = last !== undefined && !this.isCut && this.restartOf(frame, last) !== undefined;
+    this.departed = isOther || isElsewhere ? { ...frame, voltages: new Int8Array(0) } : undefined;
+    if (!this.departed || (departed && follows(frame, departed))) return undefined;
+    return isOther ? 'has another shape than those before it' : 'is out of order';
   }
 
   /** Checks what must not change during a run. */
@@ -304,11 +336,9 @@ export class KrakenStream {
   }
 
   private placeByCount(frame: KrakenFrame, index: number, last: KrakenFrame | undefined): number {
-    const { account, shape } = this;
-    const ahead = last?.index === undefined ? 0 : (index - last.index - 1 + COUNTS) % COUNTS;
-    const frameS =
-      shape && this.frameSamples !== undefined ? this.frameSamples / shape.sampleRateHz : undefined;
-    const restart = last ? this.restartOf(frame, last, ahead, frameS) : undefined;
+    const { account } = this;
+    const ahead = aheadOf(index, last);
+    const restart = last ? this.restartOf(frame, last) : undefined;
     if (restart !== undefined) {
       this.options.say(
         `${this.name}: ${restart}; samples are counted anew, and phases must be calibrated again`,
@@ -330,17 +360,20 @@ export class KrakenStream {
   }
 
   /** Why counting cannot continue; undefined if it can. */
-  private restartOf(
-    frame: KrakenFrame,
-    last: KrakenFrame,
-    ahead: number,
-    frameS: number | undefined,
-  ): string | undefined {
+  private restartOf(frame: KrakenFrame, last: KrakenFrame): string | undefined {
+    if (frame.index === undefined) return undefined;
+    const { shape } = this;
+    const ahead = aheadOf(frame.index, last);
+    const frameS =
+      shape && this.frameSamples !== undefined ? this.frameSamples / shape.sampleRateHz : undefined;
     if (ahead >= COUNTS / 2) return 'its frame counter decreased';
     if (frame.samples > 0 && this.frameSamples !== undefined && frame.samples !== this.frameSamples)
       return `its frames changed from ${this.frameSamples} samples to ${frame.samples}`;
-    if (frameS === undefined || !frame.time || !last.time || (ahead === 0 && !this.isCut)) return undefined;
-    const clockS = secondsBetween(last.time, frame.time);
+    if (frameS === undefined || (ahead === 0 && !this.isCut)) return undefined;
+    const clockS =
+      frame.time && last.time
+        ? secondsBetween(last.time, frame.time)
+        : (frame.arrivedMs - last.arrivedMs) / 1000;
     const countedS = (ahead + 1) * frameS;
     if (countedS - clockS > CLOCK_S) return 'its frame counter ran ahead of its clock';
     return this.isCut && clockS - countedS > CLOCK_S
@@ -419,6 +452,17 @@ export class KrakenStream {
     );
   }
 }
+
+/** Frames that the receiver's counter skipped since the last one. */
+const aheadOf = (index: number, last: KrakenFrame | undefined): number =>
+  last?.index === undefined ? 0 : (index - last.index - 1 + COUNTS) % COUNTS;
+
+/** Whether the second of two frames is of the same shape and count as the first. */
+const follows = (frame: KrakenFrame, before: KrakenFrame): boolean =>
+  frame.channels === before.channels &&
+  frame.sampleRateHz === before.sampleRateHz &&
+  frame.samples === before.samples &&
+  (frame.index === undefined || aheadOf(frame.index, before) === 0);
 
 const channelsOf = (mask: number): number[] =>
   Array.from({ length: 32 }, (_, a) => a).filter((a) => ((mask >>> a) & 1) === 1);
