@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -210,5 +210,69 @@ describe('files that are taken away while they are written', () => {
     assert.deepEqual([files.written, files.unwritten, files.paths.length], [4, 0, 2]);
     assert.equal(files.paths[0], join(folder, 'elsewhere.uvh5'));
     assert.equal((await read('elsewhere.uvh5')).length, 3);
+  });
+
+  it('a folder that may not be written for a while ends no run, and the file is whole', async () => {
+    for (const name of ['locked.uvh5', 'locked.uvfits']) {
+      const place = join(folder, name);
+      await mkdir(place);
+      await chmod(folder, 0o755);
+      await chmod(place, 0o777);
+      const [path, events] = [join(name, `v${name.slice(6)}`), [] as FileEvent[]];
+      const values = name.endsWith('h5') ? 'sums' : 'means';
+      const files = new FilesByTime({ ...(await settingsFor(path)), values, everyS: 2 }, (event) =>
+        events.push(event),
+      );
+      await asAnother(async () => {
+        for (let n = 0; n < 3; n++) await files.append(integration(n));
+      });
+      await chmod(place, 0o555);
+      // The slot ends here: the next file cannot be begun.
+      await asAnother(async () => {
+        for (let n = 3; n < 6; n++) await files.append(integration(n));
+        await files.close();
+      });
+      assert.deepEqual([files.written, files.unwritten], [4, 2]);
+      assert.deepEqual(kinds(events).at(-1), ['full', 0]);
+      assert.match(events.at(-1)?.why ?? '', /may not be written/);
+      await chmod(place, 0o777);
+      const lengths = files.paths.map(async (one) => (await read(relative(folder, one))).length);
+      assert.deepEqual(await Promise.all(lengths), [2, 2]);
+    }
+  });
+});
+
+/** The superuser may write everywhere. */
+async function asAnother(work: () => Promise<void>): Promise<void> {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
+
+describe('data that begin anew all the time', () => {
+  it('make at most sixty files a minute; the rest is counted and reported once', async () => {
+    await mkdir(join(folder, 'anew'));
+    const events: FileEvent[] = [];
+    const files = new FilesByTime(await settingsFor('anew/v.uvh5'), (event) => events.push(event));
+    for (let n = 0; n < 100; n++) {
+      await files.append(integration(n));
+      await files.close();
+    }
+    assert.equal((await readdir(join(folder, 'anew'))).length, 61);
+    assert.deepEqual([files.written, files.unwritten], [61, 39]);
+    assert.equal(events.filter(({ kind }) => kind === 'many').length, 1);
+  });
+
+  it('does not limit files by time', async () => {
+    await mkdir(join(folder, 'slots'));
+    const settings = { ...(await settingsFor('slots/v.uvh5')), everyS: 1 };
+    const files = new FilesByTime(settings, () => undefined);
+    for (let n = 0; n < 70; n++) await files.append(integration(n));
+    await files.close();
+    assert.deepEqual([files.written, files.unwritten], [70, 0]);
   });
 });

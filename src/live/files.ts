@@ -33,12 +33,15 @@ export interface FileSettings {
 }
 
 export interface FileEvent {
-  /** `full`: the disk is full. `gone`: the contents are lost, or no file can be made. `moved`: complete, elsewhere. */
-  readonly kind: 'opened' | 'closed' | 'full' | 'gone' | 'moved';
+  /**
+   * `full`: the disk is full, or its folder may not be written. `gone`: the contents are lost, or no file can be made.
+   * `moved`: complete, elsewhere. `many`: no file is made, as the data began anew too often.
+   */
+  readonly kind: 'opened' | 'closed' | 'full' | 'gone' | 'moved' | 'many';
   readonly path: string;
   /** In the file, or lost with it. */
   readonly integrations: number;
-  /** Reason for a full disk or a missing folder. */
+  /** Reason, where there is no file or it ended early. */
   readonly why?: string;
   /** New path of a moved file. */
   readonly to?: string;
@@ -60,6 +63,11 @@ export interface LiveFiles {
 /** Interval between attempts on a full disk. */
 const RETRY_MS = 10_000;
 const DISK_ENDS = ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'];
+/** Errors while a folder may not be written: it could be before, and may be again. */
+const PLACE_LOCKED = ['EACCES', 'EPERM', 'EROFS'];
+/** New stream epochs begin new files; more of them within a minute are a fault of the senders. */
+const MOST_FILES_A_MINUTE = 60;
+const MINUTE_MS = 60_000;
 /** Errors when an existing folder has disappeared. */
 const PLACE_GONE = ['ENOENT', 'ENOTDIR', 'ESTALE'];
 
@@ -109,6 +117,9 @@ export class FilesByTime implements LiveFiles {
   private opened = 0;
   private retryAtMs = 0;
   private isPlaceGone = false;
+  /** Whether the next file continues none, and when such files were begun. */
+  private isAnew = false;
+  private begunAnewMs: number[] = [];
   /** Every file with data, in time order. */
   readonly paths: string[] = [];
   written = 0;
@@ -127,8 +138,8 @@ export class FilesByTime implements LiveFiles {
     const dateS = dateOf(integration);
     const leastS = Math.min(ONE_DATE_S, integration.durationS / 4);
     // A leap second and the second after it have the same date in files: begin a new file.
-    if (this.open && (this.open.slot !== slot || dateS - this.open.dateS < leastS)) await this.close();
-    if (!this.open && performance.now() < this.retryAtMs) {
+    if (this.open && (this.open.slot !== slot || dateS - this.open.dateS < leastS)) await this.finish();
+    if (!this.open && (performance.now() < this.retryAtMs || this.areTooMany())) {
       this.unwritten++;
       return;
     }
@@ -149,10 +160,8 @@ export class FilesByTime implements LiveFiles {
       const code = errorCode(error.cause);
       if (code === TRUNCATED) await this.lose(error.what);
       else if (this.opened > 0 && PLACE_GONE.includes(code)) await this.withoutPlace(error.what);
-      else if (DISK_ENDS.includes(code)) {
-        this.retryAtMs = performance.now() + RETRY_MS;
-        await this.keep(error.what);
-      } else throw error;
+      else if (this.endsForNow(code)) await this.keep(error.what);
+      else throw error;
       this.unwritten++;
     }
   }
@@ -199,8 +208,35 @@ export class FilesByTime implements LiveFiles {
     this.isPlaceGone = true;
   }
 
-  /** Ends the file: its time range is over, or the senders restarted. */
+  /** Full, or locked after files could be made. */
+  private endsForNow(code: string): boolean {
+    return DISK_ENDS.includes(code) || (this.opened > 0 && PLACE_LOCKED.includes(code));
+  }
+
+  /** Whether senders that restart all the time would make too many files; reported once a minute. */
+  private areTooMany(): boolean {
+    if (!this.isAnew) return false;
+    const now = performance.now();
+    this.begunAnewMs = this.begunAnewMs.filter((ms) => now - ms < MINUTE_MS);
+    if (this.begunAnewMs.length < MOST_FILES_A_MINUTE) {
+      this.begunAnewMs.push(now);
+      this.isAnew = false;
+      return false;
+    }
+    this.retryAtMs = this.begunAnewMs[0] + MINUTE_MS;
+    const why = `the data began anew ${MOST_FILES_A_MINUTE} times within a minute`;
+    this.onEvent({ kind: 'many', path: this.settings.path, integrations: 0, why });
+    return true;
+  }
+
+  /** Ends the file: the senders restarted, or the run is over. */
   async close(): Promise<void> {
+    this.isAnew ||= this.open !== undefined;
+    await this.finish();
+  }
+
+  /** Ends the file: its time range is over. */
+  private async finish(): Promise<void> {
     await this.look();
     const done = this.open;
     if (!done) return;
@@ -214,8 +250,11 @@ export class FilesByTime implements LiveFiles {
     try {
       await writer.finish();
     } catch (error) {
-      if (!(error instanceof CorellaError) || errorCode(error.cause) !== TRUNCATED) throw error;
-      await this.lose(error.what);
+      if (!(error instanceof CorellaError)) throw error;
+      const code = errorCode(error.cause);
+      if (code === TRUNCATED) await this.lose(error.what);
+      else if (this.endsForNow(code)) await this.keep(error.what);
+      else throw error;
       return;
     }
     this.open = undefined;
@@ -227,6 +266,7 @@ export class FilesByTime implements LiveFiles {
   private async keep(why: string): Promise<void> {
     const full = this.open;
     this.open = undefined;
+    this.retryAtMs = performance.now() + RETRY_MS;
     await full?.growing?.close();
     const integrations = full ? await full.writer.keep() : 0;
     if (full && integrations > 0) this.paths.push(full.path);

@@ -34,6 +34,7 @@ export class MinuteCounts {
 
   session(session: number, start: string): void {
     this.sessions.push({ session, start });
+    if (this.sessions.length > 100) this.sessions.shift();
   }
 
   /** Adds an integration at data time `unixS`. */
@@ -60,6 +61,7 @@ export class MinuteCounts {
   }
 
   file({ kind, path, integrations }: FileEvent): void {
+    if (kind === 'many') return;
     if (kind === 'gone') this.written -= integrations;
     this.files.set(path, { integrations, state: kind === 'opened' ? 'open' : kind });
     if (kind === 'opened') this.newestPath = path;
@@ -81,7 +83,7 @@ export class MinuteCounts {
         presentPercent: Number(((100 * present) / integrations).toFixed(2)),
       })),
       files: [...this.files].map(([path, file]) => ({ path, ...file })),
-      sessions: this.sessions.slice(-100),
+      sessions: this.sessions.slice(),
     };
   }
 }

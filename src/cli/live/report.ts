@@ -1,11 +1,12 @@
 /** Reports of a live run: a progress line for users, one JSON object per line for machines, and the summary. */
 import type { Source } from '../../core/sources.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
-import { isMessage, type Line } from '../../messages/index.js';
+import { isMessage, textOf, type Line } from '../../messages/index.js';
 import { cardSteps, type CardAccount } from '../../backend/cuda/meter.js';
 import { packetLines, type FileEvent, type NightEvent, type NightSummary } from '../../live/index.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
+import { NoteLimit } from './note-limit.js';
 import { inFlags } from '../options/in-flags.js';
 import { type RunInterference, roundedLines } from '../../products/report/index.js';
 import { JSON_VERSION } from '../report/json.js';
@@ -29,10 +30,15 @@ export function openReport(options: CommonOptions): Report {
     );
     process.stdout.write(`${text}\n`);
   };
-  const say = (given: Line): void => {
-    const one = inFlags(given);
+  const limit = new NoteLimit();
+  const show = (one: Line): void => {
     if (isJson) line('note', { ...(isMessage(one) ? one : { text: one }) });
     else terminal.say(one);
+  };
+  const say = (given: Line): void => {
+    const one = inFlags(given);
+    limit.takeLeft().forEach(show);
+    if (limit.isShown(textOf(one))) show(one);
   };
   const seen = { integrations: 0, images: 0, empty: 0 };
   const stage = isJson ? undefined : terminal.stage('live');
@@ -82,6 +88,7 @@ export function openReport(options: CommonOptions): Report {
       else for (const text of fileLines(event)) say(text);
     },
     summary: (summary, packets, taken) => {
+      limit.takeLeft('end').forEach(show);
       if (isJson) {
         const more = { ...taken.facts, packets };
         line('summary', { jsonVersion: JSON_VERSION, ...summary, ...more });
@@ -97,6 +104,8 @@ export function openReport(options: CommonOptions): Report {
   };
 }
 
+const LOST = 'integrations until then are lost';
+
 function fileLines({ kind, path, integrations, why = '', to = '' }: FileEvent): string[] {
   const many = `${integrations} integration${integrations === 1 ? '' : 's'}`;
   switch (kind) {
@@ -108,11 +117,13 @@ function fileLines({ kind, path, integrations, why = '', to = '' }: FileEvent): 
       return [`${path}: ${why}; it is whole and holds ${integrations}; trying again in 10 s`];
     case 'moved':
       return [`${path} was moved to ${to}, where it is whole and holds ${integrations}; a new file begins`];
+    case 'many':
+      return [`${path}: ${why}; no file is begun until the minute is over, and ${LOST}`];
     case 'gone':
       return [
         integrations > 0
           ? `${path} ${why}: ${many} lost; a new file begins`
-          : `${path} ${why}; tried again with every integration; integrations until then are lost`,
+          : `${path} ${why}; tried again with every integration; ${LOST}`,
       ];
   }
 }
