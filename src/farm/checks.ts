@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { FarmPlan, FarmShape } from './job.js';
-import { decodeResult, type Result, bytesOf, floatsOf, SUMS, type Part } from './result.js';
+import { decodeResult, type Result, bytesOf, numbersOf, type Part } from './result.js';
 import { writeSafely } from './write-safely.js';
 import { canonicalJson } from '../observation/index.js';
 
@@ -132,12 +132,3 @@ function areNear(part: Part, x: Result, y: Result, tolerance: number): boolean {
   for (let n = 0; n < a.length; n++) if (!(Math.abs(a[n] - b[n]) <= tolerance * most)) return false;
   return true;
 }
-
-/** Sums and images are float64; spectra of float samples are float32. */
-const numbersOf = (
-  { product, image, offsetBytes, sizeBytes }: Part,
-  body: Uint8Array,
-): Float64Array | Float32Array =>
-  product === SUMS || image
-    ? floatsOf(body, offsetBytes, sizeBytes / 8)
-    : new Float32Array(Uint8Array.prototype.slice.call(body, offsetBytes, offsetBytes + sizeBytes).buffer);

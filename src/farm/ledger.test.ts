@@ -201,6 +201,19 @@ describe('a result', () => {
       );
   });
 
+  it('drops sums that are not finite, from the queue and from the folder', () =>
+    withLedger(async (ledger, folder) => {
+      for (const value of [NaN, Infinity]) {
+        const body = sums();
+        new DataView(body.buffer).setFloat64(16, value, true);
+        const bad = result('t0-10.c0-2', { body });
+        assert.equal(await ledger.take(encodeResult(bad)), 'damaged');
+        assert.equal(ledger.done.size, 0);
+        await handIn(folder, result('t10-20.c0-2', { body }));
+        await assert.rejects(ledger.read('t10-20.c0-2'), /has numbers that are not finite/);
+      }
+    }));
+
   it('drops results whose parts are not those of their job, whatever their checksum states', () =>
     inTemporaryFolder('ledger', async (folder) => {
       const shape = { ...plan().shape, stations: 2, sums: [{ first: 0, end: 15 }, { first: 15, end: 20 }] }; // prettier-ignore

@@ -15,8 +15,8 @@ import { isThere } from '../formats/index.js';
 import { canonicalJson } from '../observation/index.js';
 import { jobsOf, PROTOCOL, refuseOtherVersion, type Failure, type FarmPlan, type Job } from './job.js';
 import { openChecks } from './checks.js';
-import { wrongShape } from './shape.js';
-import { decodeResult, encodeResult, type Result, type ResultHead } from './result.js';
+import { wrongNumbers, wrongShape } from './shape.js';
+import { decodeResult, encodeResult, type Result } from './result.js';
 import { writeSafely } from './write-safely.js';
 
 export { writeSafely };
@@ -138,7 +138,13 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
     await writeSafely(join(folder, 'dropped.json'), JSON.stringify(state.dropped));
     return why;
   };
-  const read = async (job: string): Promise<Result> => decodeResult(await readFile(pathOf(job)), pathOf(job));
+  const read = async (job: string): Promise<Result> => {
+    const result = decodeResult(await readFile(pathOf(job)), pathOf(job));
+    // Without a server workers write here themselves.
+    const wrong = wrongShape(plan, result.head) ?? wrongNumbers(plan, result);
+    if (wrong !== undefined) refuse(pathOf(job), wrong, 'remove it and submit the job again');
+    return result;
+  };
 
   const merge = async (job: string, bytes: Uint8Array): Promise<void> => {
     await writeSafely(pathOf(job), bytes);
@@ -198,16 +204,17 @@ export async function openLedger(folder: string, version: string): Promise<Ledge
       return { unchecked, undecided };
     },
     take: async (bytes) => {
-      let head: ResultHead;
+      let result: Result;
       try {
-        ({ head } = decodeResult(bytes, 'a result'));
+        result = decodeResult(bytes, 'a result');
       } catch (error) {
         if (error instanceof CorellaError) return drop('damaged');
         throw error;
       }
+      const { head } = result;
       if (head.protocol !== PROTOCOL || head.version !== version) return drop('damaged');
       if (head.plan !== plan.id || !names.has(head.job)) return drop('foreign');
-      if (wrongShape(plan, head) !== undefined) return drop('damaged');
+      if ((wrongShape(plan, head) ?? wrongNumbers(plan, result)) !== undefined) return drop('damaged');
       if (state.done.has(head.job)) {
         const { head: kept } = await read(head.job);
         if (kept.attempt === head.attempt) return drop('duplicate');

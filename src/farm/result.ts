@@ -116,3 +116,12 @@ export function floatsOf(body: Uint8Array, offsetBytes: number, count: number): 
 
 export const bytesOf = (view: ArrayBufferView): Uint8Array =>
   new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+
+/** Sums and images are float64; spectra of float samples are float32. */
+export const numbersOf = (
+  { product, image, offsetBytes, sizeBytes }: Part,
+  body: Uint8Array,
+): Float64Array | Float32Array =>
+  product === SUMS || image
+    ? floatsOf(body, offsetBytes, sizeBytes / 8)
+    : new Float32Array(Uint8Array.prototype.slice.call(body, offsetBytes, offsetBytes + sizeBytes).buffer);

@@ -3,7 +3,7 @@ import { baselineCount, spectraSizeBytes } from '../core/axes.js';
 import type { SampleRange } from '../core/sources.js';
 import type { SpectraRange } from '../compose/index.js';
 import { jobName, rangesOf, type FarmPlan } from './job.js';
-import { SUMS, type Part, type ResultHead } from './result.js';
+import { numbersOf, SUMS, type Part, type Result, type ResultHead } from './result.js';
 
 /** Undefined, or what is wrong with the parts of a result. */
 export function wrongShape({ cut, shape }: FarmPlan, { job, parts }: ResultHead): string | undefined {
@@ -33,6 +33,22 @@ export function wrongShape({ cut, shape }: FarmPlan, { job, parts }: ResultHead)
     const wrong =
       piece.kind === 'spectra' ? wrongSpectra(own, range, shape) : wrongImages(own, piece.images, range);
     if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+/** Undefined, or what is wrong with the numbers of a result whose parts are right. */
+export function wrongNumbers({ shape }: FarmPlan, { head, body }: Result): string | undefined {
+  const kinds = new Map(shape.pieces.map(({ product, kind }) => [product, kind]));
+  for (const part of head.parts) {
+    const kind = kinds.get(part.product);
+    // Spectra of integers have no such numbers.
+    if (part.sizeBytes === 0 || (kind === 'spectra' && shape.type !== 'cf32')) continue;
+    const values = numbersOf(part, body);
+    // Images have NaN outside the sky.
+    const isRight = kind === 'images' ? values.some(Number.isFinite) : values.every(Number.isFinite);
+    if (!isRight)
+      return kind === 'images' ? 'has an image without a number' : 'has numbers that are not finite';
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /** Runs an observation of a recording: opens, plans, checks the outputs, composes, and completes the products. */
 import { mkdir } from 'node:fs/promises';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { InterruptedError, stoppable } from '../core/ending.js';
@@ -39,7 +39,7 @@ interface RunSettings {
   readonly version: string;
   /** The command, for the error when a signal ends it; by default run. */
   readonly command?: string;
-  /** Folder for products without an absolute path. */
+  /** Folder for all outputs. */
   readonly into?: string;
   readonly onProgress?: OnProgress;
   /** Called before the work with what was opened and planned. */
@@ -87,32 +87,32 @@ export interface RunOutcome {
   readonly backend: string;
 }
 
-/** The same observation with its outputs in a folder. */
-export const into = (observation: Observation, folder: string | undefined): Observation =>
-  folder === undefined
-    ? observation
-    : {
-        ...observation,
-        ...(observation.front?.['equaliser-out'] !== undefined && {
-          front: {
-            ...observation.front,
-            'equaliser-out': resolve(folder, observation.front['equaliser-out']),
-          },
-        }),
-        ...(observation.flags?.out !== undefined && {
-          flags: { ...observation.flags, out: resolve(folder, observation.flags.out) },
-        }),
-        products: observation.products.map((product) =>
-          Object.fromEntries(
-            Object.entries(product).map(([key, value]) => [
-              key,
-              [...productNames, 'delays-out'].includes(key) && typeof value === 'string' && !isAbsolute(value)
-                ? join(folder, value)
-                : value,
-            ]),
-          ),
-        ) as Observation['products'],
-      };
+/** The same observation with its outputs in a folder; an output outside it is refused. */
+export function into(observation: Observation, folder: string | undefined): Observation {
+  if (folder === undefined) return observation;
+  const inside = <Part extends object>(part: Part, name: string, keys: readonly string[]): Part =>
+    Object.fromEntries(
+      Object.entries(part).map(([key, value]: [string, unknown]) => [
+        key,
+        keys.includes(key) && typeof value === 'string' ? within(folder, value, `${name}.${key}`) : value,
+      ]),
+    ) as Part;
+  const { source, front, flags, products } = observation;
+  return {
+    ...observation,
+    source: inside(source, 'source', ['noise-gains']),
+    ...(front && { front: inside(front, 'front', ['equaliser-out']) }),
+    ...(flags && { flags: inside(flags, 'flags', ['out']) }),
+    products: products.map((product) => inside(product, 'products', [...productNames, 'delays-out'])),
+  };
+}
+
+function within(folder: string, path: string, where: string): string {
+  const [first] = relative(folder, resolve(folder, path)).split(sep);
+  if (first === '..' || isAbsolute(relative(folder, resolve(folder, path))))
+    refuse(where, `${path} is outside ${folder}, the folder that outputs go into`, 'name a file within it');
+  return isAbsolute(path) ? path : join(folder, path);
+}
 
 /** A command cannot pass on a product without a path. */
 export function refuseUnwritten({ products }: Observation): void {

@@ -49,6 +49,47 @@ describe('alarms to a web address', () => {
     assert.match(last(), /does not answer/);
   });
 
+  it('read no answer to its end, and are sent to no other address', async () => {
+    let [elsewhere, sentBytes, isRedirecting] = [0, 0, false];
+    const part = new Uint8Array(2 ** 20);
+    const server = createServer((request, response) => {
+      request.resume();
+      if (request.url === '/elsewhere') {
+        elsewhere++;
+        response.end();
+      } else if (isRedirecting) response.writeHead(307, { location: '/elsewhere' }).end();
+      else {
+        response.on('error', () => undefined);
+        // 64 MB, where no more than the buffers on the way should be read.
+        const more = (): void => {
+          if (sentBytes >= 64 * part.length || response.destroyed) {
+            response.end();
+            return;
+          }
+          sentBytes += part.length;
+          if (response.write(part)) setImmediate(more);
+          else response.once('drain', more);
+        };
+        more();
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const said: string[] = [];
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    const webhook = new Webhook(url, (line) => said.push(line));
+    webhook.alarm(alarm, true, at);
+    await webhook.close();
+    assert.deepEqual(said, []);
+    assert.ok(sentBytes < 32 * part.length, `${sentBytes} bytes were read`);
+    isRedirecting = true;
+    webhook.alarm(alarm, false, at);
+    await webhook.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    assert.equal(elsewhere, 0);
+    assert.match(said.join(), /answers 307, and redirections are not followed/);
+  });
+
   it('need a web address', () => {
     for (const url of ['example.org', 'ftp://example.org', 'http://', ''])
       assert.throws(() => new Webhook(url, () => undefined), /is not a web address; write it like https/);

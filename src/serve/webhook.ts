@@ -55,10 +55,15 @@ export class Webhook {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
+        // The address that was given, and no other, gets the alarms.
+        redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      await answer.arrayBuffer();
-      return answer.ok ? undefined : `${this.url} answers ${answer.status}`;
+      // Only the status counts: a body may be endless.
+      await answer.body?.cancel();
+      if (answer.ok) return undefined;
+      const isElsewhere = answer.status >= 300 && answer.status < 400;
+      return `${this.url} answers ${answer.status}${isElsewhere ? ', and redirections are not followed' : ''}`;
     } catch (error) {
       return `${this.url} does not answer (${error instanceof Error ? error.message : String(error)})`;
     }
