@@ -216,7 +216,6 @@ const inFolder = (folder: string, observation: Plain): Observation => {
         ...part,
         ...(part.coefficients !== undefined && { coefficients: absolute(part.coefficients) }),
         ...(part.equaliser !== undefined && { equaliser: absolute(part.equaliser) }),
-        ...(part['equaliser-out'] !== undefined && { 'equaliser-out': absolute(part['equaliser-out']) }),
         ...(part.delays && {
           delays: {
             ...(part.delays.track !== undefined && { track: absolute(part.delays.track) }),

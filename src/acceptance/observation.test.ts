@@ -138,6 +138,29 @@ describe('an observation', () => {
     assert.ok(facts.products.every(({ freeBytes }) => freeBytes > 0));
   });
 
+  it('is refused beforehand where a run would refuse: no such folder, an output in place of the input', async () => {
+    const refused = async (source: string, product: string, words: RegExp): Promise<void> => {
+      const text = `corella: 1\nsource: ${source}\noverwrite: true\nproducts:\n  - ${product}\n`;
+      await writeFile(join(folder, 'refused.yaml'), text);
+      for (const command of ['check', 'run']) {
+        const { code, stderr } = await corellaHere(folder, command, 'refused.yaml');
+        assert.equal(code, 1, command);
+        assert.match(stderr, words, command);
+      }
+    };
+    const recording = '{ recording: v.sigmf-meta }';
+    await refused(recording, '{ visibilities: nowhere/v.uvh5 }', /the folder .*nowhere does not exist/);
+    await refused(
+      recording,
+      '{ spectra: v.sigmf-meta }',
+      /v\.sigmf-(meta|data): is the very file that is read/,
+    );
+    await ran('correlate', 'v.sigmf-meta', '--channels', '16', '--integration', '20ms', '-o', 'sums.uvh5');
+    const sums = '{ visibilities: sums.uvh5 }';
+    await refused(sums, '{ visibilities: nowhere/v.uvh5 }', /the folder .*nowhere does not exist/);
+    await refused(sums, '{ visibilities: sums.uvh5 }', /sums\.uvh5: .*is the very file that is read/);
+  });
+
   it('of live data is checked beforehand as far as that is possible', async () => {
     const live = (source: string, telescope: string): Promise<void> =>
       writeFile(

@@ -169,10 +169,11 @@ export async function refuseProduct(
   observation: Observation,
   handsOver: boolean,
 ): Promise<void> {
-  const { overwrite, gains } = observation;
+  const { overwrite, gains, source } = observation;
+  const from = [source.capture ?? source.recording ?? []].flat().join() || undefined;
   if (isProduct('gains', product)) {
     const { gains: path } = product;
-    if (path !== null) await checkOutputs({ paths: gainPaths(path), overwrite });
+    if (path !== null) await checkOutputs({ paths: gainPaths(path), from, overwrite });
     else if (!handsOver && gains?.solve === undefined)
       refuse('products.gains', 'has no path', 'name a .json');
   }
@@ -181,12 +182,12 @@ export async function refuseProduct(
     refuseIntegration(product);
     if (path === null) return;
     visibilityFormatFor(path, { values: values ?? 'means', appears: 'first-integration' });
-    await checkOutputs({ paths: [path], overwrite });
+    await checkOutputs({ paths: [path], from, overwrite });
   }
   if (isProduct('spectra', product) && product.spectra === null && !handsOver)
     refuse('products.spectra', 'has no path', 'name a .sigmf-meta');
   if (isProduct('beams', product)) {
-    if (product.beams !== null) await checkOutputs({ paths: [product.beams], overwrite });
+    if (product.beams !== null) await checkOutputs({ paths: [product.beams], from, overwrite });
     else if (!handsOver) refuse('products.beams', 'has no path', 'name a .fil');
     if (gains?.file !== undefined) await readGainFile(gains.file);
   }
@@ -202,7 +203,7 @@ export async function refuseProduct(
     if (path !== null && !/\.(png|fits?)$/i.test(path))
       refuse('products.images', `'${path}' does not end in .png or .fits`, 'name one of them');
     if (path !== null && /\.png$/i.test(path)) await checkOutput(path);
-    else if (path !== null) await checkOutputs({ paths: [path], overwrite });
+    else if (path !== null) await checkOutputs({ paths: [path], from, overwrite });
     if (gains?.file !== undefined) await readGainFile(gains.file);
   }
 }

@@ -37,6 +37,7 @@ export { historyOf, readLine } from './history.js';
 export {
   Backends,
   Guarded,
+  checkPlannedOutputs,
   into,
   readsOf,
   refuseUnwritten,

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
+import { present } from '../core/present.js';
 import { InterruptedError, stoppable } from '../core/ending.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { OnProgress } from '../core/progress.js';
@@ -149,6 +150,17 @@ export async function withPlan<Result>(
   }
 }
 
+/** Refuses outputs that cannot be written, or would replace what is read. */
+export const checkPlannedOutputs = (
+  { observation, products }: ObservationPlan,
+  { paths: [from] }: OpenedRecording,
+): Promise<void> =>
+  checkOutputs({
+    paths: present(...products.flatMap(({ paths }) => paths), observation.front?.['equaliser-out']),
+    from,
+    overwrite: observation.overwrite,
+  });
+
 export async function runObservation(asked: Observation, settings: RunSettings): Promise<RunOutcome> {
   const named = into(asked, settings.into);
   const { onItem } = settings;
@@ -156,13 +168,8 @@ export async function runObservation(asked: Observation, settings: RunSettings):
   return withPlan(named, async (plan, opened, backends) => {
     const { observation } = plan;
     const equaliserOut = observation.front?.['equaliser-out'];
-    const paths = [
-      ...plan.products.flatMap((product) => product.paths),
-      ...(equaliserOut === undefined ? [] : [equaliserOut]),
-    ];
-    const [from] = opened.paths;
     if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
-    await checkOutputs({ paths, from, overwrite: observation.overwrite });
+    await checkPlannedOutputs(plan, opened);
     await settings.onPlan?.(plan, opened);
     const { equaliser } = plan.front;
     if (equaliserOut !== undefined && equaliser) await writeEqualiser(equaliserOut, equaliser);

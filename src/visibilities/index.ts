@@ -7,6 +7,7 @@ export { type ItemOfVisibilities } from './from-visibilities.js';
 export type { WrittenGains } from './products/gains.js';
 export {
   runVisibilities,
+  checkPlannedVisibilities,
   withVisibilities,
   type VisibilitiesPlan,
   type VisibilitiesSettings,

@@ -106,6 +106,17 @@ async function withOpened<Result>(
   }
 }
 
+/** Refuses outputs that cannot be written, or would replace what is read. */
+export const checkPlannedVisibilities = (
+  { from: { observation, opened }, products }: VisibilitiesPlan,
+  read: readonly string[],
+): Promise<void> =>
+  checkOutputs({
+    paths: present(...products.flatMap(({ paths }) => paths), observation.flags?.out),
+    from: read.at(0) ?? opened.path,
+    overwrite: observation.overwrite,
+  });
+
 export async function runVisibilities(
   asked: Observation,
   settings: VisibilitiesSettings,
@@ -131,9 +142,8 @@ async function make(
   const { onItem } = settings;
   const { observation, opened } = from;
   const flagsOut = observation.flags?.out;
-  const paths = present(...planned.flatMap((product) => product.paths), flagsOut);
   if (settings.into !== undefined) await mkdir(settings.into, { recursive: true });
-  await checkOutputs({ paths, from: read.at(0) ?? opened.path, overwrite: observation.overwrite });
+  await checkPlannedVisibilities(plan, read);
   await settings.onPlan?.(plan);
   const reads = await readsOf(observation, read);
   const historyFor = (product: number): readonly string[] => [

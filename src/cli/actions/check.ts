@@ -8,6 +8,7 @@ import { sampleRateOf } from '../../formats/index.js';
 import { checkLive } from '../../live/index.js';
 import { productName } from '../../products/index.js';
 import {
+  checkPlannedOutputs,
   isOfLiveData,
   readObservation,
   skyModelsOf,
@@ -17,7 +18,11 @@ import {
   writeObservation,
   type ObservationPlan,
 } from '../../observation/index.js';
-import { withVisibilities, type VisibilitiesPlan } from '../../visibilities/index.js';
+import {
+  checkPlannedVisibilities,
+  withVisibilities,
+  type VisibilitiesPlan,
+} from '../../visibilities/index.js';
 import { openTerminal } from '../report/terminal.js';
 import { sizeText } from './run.js';
 import type { Options } from '../options/own.js';
@@ -62,11 +67,15 @@ export async function check(path: string, options: Options<typeof checkOptions>)
   }
   refuseUnwritten(observation);
   if (sourceKind(observation.source) === 'visibilities')
-    await withVisibilities(observation, (plan) => report({ ...plan, ...ofVisibilities(plan) }));
+    await withVisibilities(observation, async (plan, { paths }) => {
+      await checkPlannedVisibilities(plan, paths);
+      await report({ ...plan, ...ofVisibilities(plan) });
+    });
   else
-    await withPlan(observation, (plan) =>
-      report({ ...plan, facts: factsOf(plan), lines: sourceLines(plan) }),
-    );
+    await withPlan(observation, async (plan, opened) => {
+      await checkPlannedOutputs(plan, opened);
+      await report({ ...plan, facts: factsOf(plan), lines: sourceLines(plan) });
+    });
 }
 
 /** The reported facts of a plan, for any source. */

@@ -25,8 +25,9 @@ export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): 
   if (from !== undefined) await requireInputs(from);
   for (const path of paths) {
     await checkOutput(path);
-    if (from !== undefined && (await sameFile(path, from)))
-      refuse(path, 'is the very file that is read', 'give the result another name');
+    for (const one of namesIn(from ?? ''))
+      if (await sameFile(path, one))
+        refuse(path, 'is the very file that is read', 'give the result another name');
   }
   if (overwrite === true) return;
   for (const path of paths) {
