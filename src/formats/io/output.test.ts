@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CorellaError } from '../../core/errors.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { openInput } from './input.js';
-import { makeFolder, openOutput, openOutputSet, writeFileWhole, type OutputFile } from './output.js';
+import {
+  checkOutput,
+  makeFolder,
+  openOutput,
+  openOutputSet,
+  writeFileWhole,
+  type OutputFile,
+} from './output.js';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
@@ -45,6 +53,26 @@ describe('output files', () => {
     await writeFileWhole(path, 'new');
     assert.equal(await readFile(path, 'utf8'), 'new');
     await rm(path);
+  });
+
+  it('are refused while another process writes them', { skip: process.platform !== 'linux' }, async () => {
+    for (const place of ['live.uvh5', 'live.ms/table.dat']) {
+      const path = join(folder, place);
+      if (place.includes('/')) await mkdir(join(folder, 'live.ms'));
+      const code = `import { openSync, writeSync } from 'node:fs'; writeSync(openSync(${JSON.stringify(path)}, 'w'), 'live'); console.log('open'); setInterval(() => {}, 1000);`;
+      const other = spawn(process.execPath, ['--input-type=module', '-e', code]);
+      await once(other.stdout, 'data');
+      const output = join(folder, place.split('/')[0]);
+      const closed = once(other, 'close');
+      try {
+        await assert.rejects(checkOutput(output), new RegExp(`written by another process, ${other.pid}`));
+      } finally {
+        other.kill();
+        await closed;
+      }
+      await checkOutput(output);
+      await rm(output, { recursive: true });
+    }
   });
 
   it('leave nothing when abandoned, and keep what was there', async () => {

@@ -21,6 +21,7 @@ import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import { isBeingRead } from './being-read.js';
+import { writerOf } from './being-written.js';
 import { temporaryName } from './partial-files.js';
 
 export interface OutputFile {
@@ -138,6 +139,13 @@ async function placeOf(path: string): Promise<string> {
 export async function checkOutput(path: string): Promise<void> {
   // A Measurement Set is replaced as a whole.
   if (!(/\.ms$/i.test(path) && isMeasurementSet(path))) await refuseUnlessFile(path);
+  const writer = await writerOf(path);
+  if (writer !== undefined)
+    refuse(
+      path,
+      `is being written by another process, ${writer}`,
+      'wait until it has ended, or give the result another name',
+    );
   const trial = temporaryName(await placeOf(path));
   remember(trial);
   try {
