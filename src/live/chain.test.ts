@@ -9,6 +9,8 @@ import type { SpectraSource } from '../core/sources.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CalibratedAt } from '../stages/index.js';
 import { imagesIn, runStreamEpoch } from './chain.js';
+import { runEpochs, type NightEvent } from './run-epochs.js';
+import type { LiveSettings } from './settings.js';
 import { Steering } from './steering.js';
 
 const by = { who: 'test', authenticated: true };
@@ -88,6 +90,31 @@ async function lengths(
   await backend.close();
   return made;
 }
+
+describe('a run whose end was asked for', () => {
+  it('gives up data that wait too long, and reports it once', async () => {
+    const backend = await openBackend('reference');
+    const events: NightEvent[] = [];
+    let integrations = 0;
+    const live: LiveSettings = { backend, telescope, frequenciesHz, integrationS: 1, align: 'utc' };
+    const source = (): SpectraSource => ones(6, () => undefined);
+    const summary = await runEpochs({
+      input: { sessions: () => [source(), source()], stop: () => undefined },
+      prepare: () => Promise.resolve({ live }),
+      isOverdue: () => integrations >= 2,
+      onEvent: (event) => {
+        events.push(event);
+        if (event.kind === 'integration') integrations++;
+      },
+    });
+    await backend.close();
+    assert.equal(summary.sessions, 1);
+    assert.ok(summary.dataS < 6);
+    const notes = events.flatMap((event) => (event.kind === 'note' ? [event.text] : []));
+    assert.equal(notes.length, 1);
+    assert.match(notes[0], /still wait are given up/);
+  });
+});
 
 describe('integrations of several images', () => {
   it('lengths that are no whole number of images are refused, with those that are', () => {

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError, type Refusal } from '../core/errors.js';
+import { onDisk } from '../formats/index.js';
 import { positionFrom, type FileEvent, type FileSettings, type LiveFiles } from './files.js';
 
 export interface FileThreadSettings extends FileSettings {
@@ -49,14 +50,17 @@ export function openFilesByThread(
     asking = undefined;
   });
   const ask = (task: FileTask, transfer: ArrayBuffer[] = []): Promise<void> =>
-    new Promise((resolve, reject) => {
-      if (broken) reject(broken);
-      else if (asking) reject(new Error('files: an integration before the last one was written'));
-      else {
-        asking = { resolve, reject };
-        worker.postMessage(task, transfer);
-      }
-    });
+    onDisk(
+      () =>
+        new Promise((resolve, reject) => {
+          if (broken) reject(broken);
+          else if (asking) reject(new Error('files: an integration before the last one was written'));
+          else {
+            asking = { resolve, reject };
+            worker.postMessage(task, transfer);
+          }
+        }),
+    );
   return {
     get paths() {
       return state.paths;

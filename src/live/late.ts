@@ -6,6 +6,8 @@ export interface Lateness {
   isBehind(): boolean;
   /** Called for each image that is left out. */
   leftOut(): unknown;
+  /** How many were. */
+  readonly count?: number;
 }
 
 /** A part of an image's data; integrations are whole images. */

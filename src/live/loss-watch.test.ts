@@ -104,6 +104,25 @@ describe('losses of a run', () => {
     ]);
   });
 
+  it('name the disk where the run waits for it while the ring is full, once', () => {
+    const account = new LossCase(2);
+    const full: Came = { placed: [100, 100], others: { ring_full: 1800 } };
+    let waitMs = 0;
+    const watch = new LossWatch(10, () => waitMs);
+    const disk = (came: Came, ms: number): string[] => {
+      waitMs += ms;
+      return watch.look(account.account(came)).filter((line) => line.includes('disk'));
+    };
+    assert.deepEqual(disk(WHOLE, 9000), []);
+    assert.deepEqual(disk(WHOLE, 9000), []);
+    assert.deepEqual(disk(full, 500), [], 'the chain itself is too slow');
+    const [line] = disk(full, 8200);
+    assert.match(line, /1800 packets dropped in 10.0 s, of which the run waited 8.2 s for the disk/);
+    assert.deepEqual(disk(full, 9000), []);
+    assert.deepEqual(disk(WHOLE, 0), []);
+    assert.equal(disk(full, 6000).length, 1);
+  });
+
   it('do not end between two bursts, and begin anew after a while', () => {
     const lost: Came = { placed: [900, 900], missing: [100, 100] };
     const lines = said([WHOLE, WHOLE, lost, WHOLE, WHOLE, lost, WHOLE, WHOLE, WHOLE, lost]);

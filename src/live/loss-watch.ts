@@ -4,6 +4,7 @@
  */
 import { formatSeconds, percent } from '../core/units.js';
 import { hasDuplicateId, type ReceiveAccount } from '../receive/index.js';
+import { diskWaitMs } from '../formats/index.js';
 import type { OpenedInput, Say } from './opened-input.js';
 import { notPlaced, refusedLine, duplicateIdLine } from './packet-lines.js';
 
@@ -11,11 +12,13 @@ const LOOK_S = 10;
 /** Fraction of packets above which a loss is reported; it ends after this many looks below a tenth of it. */
 const MUCH = 0.01;
 const QUIET_LOOKS = 3;
+/** Waiting for the disk for more than this part of the time makes it the cause of a full ring. */
+const DISK_SHARE = 0.5;
 
 /** Checks packets from a network every ten seconds; returns the function that stops it. */
 export function watchLosses(input: OpenedInput, say: Say): () => void {
   if (!input.isLive) return () => undefined;
-  const watch = new LossWatch(LOOK_S);
+  const watch = new LossWatch(LOOK_S, diskWaitMs);
   const timer = setInterval(() => {
     const account = input.packets?.();
     for (const line of account ? watch.look(account) : []) say(line);
@@ -43,7 +46,14 @@ export class LossWatch {
   private readonly reportedIds = new Set<string>();
   private areJumpsReported = false;
 
-  constructor(private readonly everyS: number) {}
+  private diskWaitedMs = 0;
+  private isDiskReported = false;
+
+  /** `diskWaitMs`: how long the run has waited for its disks so far. */
+  constructor(
+    private readonly everyS: number,
+    private readonly diskWaitMs: () => number = () => 0,
+  ) {}
 
   /** The messages about the time since the last look. */
   look(now: ReceiveAccount): string[] {
@@ -77,6 +87,7 @@ export class LossWatch {
       },
       ends: (time, count) => `all packets are of use again; ${count} were not in ${time}`,
     });
+    lines.push(...this.slowDisk(now.outcomes.ring_full - before.outcomes.ring_full));
     for (const [n, sender] of now.senders.entries()) {
       if (this.reportedIds.has(sender.name) || !hasDuplicateId(sender, before.senders.at(n))) continue;
       this.reportedIds.add(sender.name);
@@ -86,6 +97,20 @@ export class LossWatch {
     if (refused > 0 && !this.areJumpsReported) lines.push(refusedLine(refused));
     this.areJumpsReported = refused > 0;
     return lines;
+  }
+
+  /** A full ring while the chain waits for a disk: reported once, until the ring is full no more. */
+  private slowDisk(dropped: number): string[] {
+    const waitedS = (this.diskWaitMs() - this.diskWaitedMs) / 1000;
+    this.diskWaitedMs += 1000 * waitedS;
+    const isSlow = dropped > 0 && waitedS > DISK_SHARE * this.everyS;
+    const isNew = isSlow && !this.isDiskReported;
+    this.isDiskReported = dropped > 0 && (isSlow || this.isDiskReported);
+    return isNew
+      ? [
+          `${dropped} packets dropped in ${this.time(1)}, of which the run waited ${formatSeconds(waitedS)} for the disk: it is too slow; write to another, or longer integrations and fewer channels`,
+        ]
+      : [];
   }
 
   private follow(

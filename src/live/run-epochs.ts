@@ -79,6 +79,8 @@ interface RunInput {
   readonly prepare: (source: Source) => Promise<RunProducts>;
   /** Ends after this much data. */
   readonly forS?: number;
+  /** Whether the data that still wait are given up. */
+  readonly isOverdue?: () => boolean;
   /** Only data from then on. */
   readonly start?: Instant;
   /** Only data before then. */
@@ -113,6 +115,8 @@ const now = (): Instant => ({
   unixSeconds: Math.floor(Date.now() / 1000),
   fraction: (Date.now() % 1000) / 1000,
 });
+const GIVEN_UP =
+  'received data that still wait are given up: they are not processed in time, by a machine or a disk that is too slow';
 /** Number of ages kept, however long the run. */
 const AGES = 4096;
 
@@ -139,6 +143,14 @@ export async function runEpochs(settings: RunInput): Promise<NightSummary> {
     const made = await settings.prepare(source);
     if (made.live.backend.kind === 'cuda') made.live.backend.meter.begin();
     return made;
+  };
+  let isGivenUp = false;
+  const isOver = (): boolean => {
+    if (forS !== undefined && totals.dataS >= forS) return true;
+    if (settings.isOverdue?.() !== true) return false;
+    if (!isGivenUp) onEvent({ kind: 'note', text: GIVEN_UP });
+    isGivenUp = true;
+    return true;
   };
   const onImage = (start: Instant, durationS: number): void => {
     const ageS = secondsBetween(addSeconds(start, durationS), now()) - (clock.latestS ?? 0);
@@ -198,7 +210,7 @@ export async function runEpochs(settings: RunInput): Promise<NightSummary> {
           },
         },
         {
-          until: () => forS !== undefined && totals.dataS >= forS,
+          until: () => isOver(),
           onProgress: ({ done }) => {
             samples = done;
             totals.dataS = before + samples / sampleRateOf(source);
@@ -207,7 +219,7 @@ export async function runEpochs(settings: RunInput): Promise<NightSummary> {
       );
       totals.account = addAccounts(totals.account, account);
       await files?.close();
-      if (forS !== undefined && totals.dataS >= forS) break;
+      if (isOver()) break;
       const reached = addSeconds(source.start, (samples + 0.5) / sampleRateOf(source));
       if (settings.end && secondsBetween(settings.end, reached) > 0) break;
     }

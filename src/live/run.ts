@@ -47,6 +47,8 @@ import { isRealTime, refuseBeforehand, refuseChange, resolveLive } from './resol
 import type { LiveOutcome, LivePage, LiveRunSettings } from './run-settings.js';
 import { refuseNotOfTart, runTart, tartAddress } from './tart.js';
 
+/** After the end was asked for, received data are processed for at most this long. */
+const FINISH_MS = 30_000;
 /** Latency of at most a quarter of a second, whatever the cadence. */
 const LONGEST_BLOCK_S = 0.25;
 const SHORTEST_BLOCK_S = 0.005;
@@ -100,6 +102,8 @@ class LiveRun {
   private page: LivePage | undefined;
   private log: ChangeLog | undefined;
   private isStopped = false;
+  /** Once the end was asked for: blocks that wait longer than this are given up. */
+  private finishByMs: number | undefined;
 
   constructor(
     private readonly observation: Observation,
@@ -128,6 +132,7 @@ class LiveRun {
     try {
       const end = (): void => {
         say('stopping: received data are processed');
+        this.finishByMs ??= performance.now() + FINISH_MS;
         input.stop();
       };
       const stopIt = (): void => {
@@ -203,6 +208,11 @@ class LiveRun {
     return Math.min(forS ?? Infinity, untilEndS);
   }
 
+  /** A chain that is too slow would be at work for minutes after the end. */
+  private isOverdue({ isLive }: OpenedInput): boolean {
+    return isLive && this.finishByMs !== undefined && performance.now() > this.finishByMs;
+  }
+
   /** The input, reduced to its part of the band. */
   private narrowedInput(input: OpenedInput): OpenedInput {
     const { band } = this;
@@ -228,6 +238,7 @@ class LiveRun {
     return runEpochs({
       input,
       forS: observation.for,
+      isOverdue: () => this.isOverdue(input),
       onEvent: settings.onEvent,
       watcher,
       start: start === undefined ? undefined : parseInstant(start, 'start'),
@@ -349,6 +360,9 @@ class LiveRun {
             isBehind: () => input.isBehind?.() ?? false,
             leftOut: () => {
               if (leftOut++ === 0) say(message('image.late'));
+            },
+            get count() {
+              return leftOut;
             },
           }
         : undefined,

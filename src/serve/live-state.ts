@@ -111,6 +111,7 @@ export class LiveState implements LiveWatcher {
   newest: Instant | undefined;
   dataAtMs = 0;
   imageAtMs = 0;
+  private leftOutBefore = 0;
   private nextImageMs = 0;
   private restUntilMs = 0;
   isStopping = false;
@@ -166,6 +167,11 @@ export class LiveState implements LiveWatcher {
   }
 
   /** Since the picture's last sample, if the data are current; otherwise since it was made. */
+  /** Images that were left out since the newest one. */
+  get leftOutSinceImage(): number {
+    return (this.begun?.live.late?.count ?? 0) - this.leftOutBefore;
+  }
+
   get imageAgeS(): number | undefined {
     if (!this.frame) return undefined;
     return this.frame.head.ageS + (performance.now() - this.imageAtMs) / 1000;
@@ -225,6 +231,7 @@ export class LiveState implements LiveWatcher {
     if (nowMs < Math.max(this.restUntilMs, this.nextImageMs - MOST_EARLY_MS)) return;
     this.nextImageMs = Math.max(this.nextImageMs, nowMs) + LEAST_APART_MS;
     this.imageAtMs = nowMs;
+    this.leftOutBefore = this.begun?.live.late?.count ?? 0;
     this.frame = this.frameOf(sky, ageS);
     this.imageHistory.add(this.frame);
     // With hundreds of channels this takes longer than drawing: data have priority.

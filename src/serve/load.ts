@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { diskWaitMs } from '../formats/index.js';
 
 interface LoadNow {
   readonly resource: string;
@@ -20,6 +21,7 @@ export class LoadMeter {
   private atMs = performance.now();
   /** Milliseconds in which the chain processed data, since the last update. */
   private chainMs = 0;
+  private diskMs = diskWaitMs();
   private now: LoadNow[] = [];
   private readonly highSince = new Map<string, number>();
   loopMs = { p50: 0, p99: 0 };
@@ -41,10 +43,12 @@ export class LoadMeter {
     const { user, system } = process.cpuUsage(this.cpu);
     const used = performance.eventLoopUtilization(this.utilisation);
     const cores = availableParallelism();
+    const diskMs = diskWaitMs();
     const busy = (user + system) / 1000 / elapsedMs;
     this.now = [
       this.entry('processor', busy / cores, `${busy.toFixed(2)} of ${cores} cores`, atMs),
       this.entry('chain', Math.min(1, this.chainMs / elapsedMs), 'time with a block in hand', atMs),
+      this.entry('disk', Math.min(1, (diskMs - this.diskMs) / elapsedMs), 'time waited for it', atMs),
       this.entry('event loop', used.utilization, 'time not idle', atMs),
     ];
     const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
@@ -54,6 +58,7 @@ export class LoadMeter {
     this.utilisation = performance.eventLoopUtilization();
     this.atMs = atMs;
     this.chainMs = 0;
+    this.diskMs = diskMs;
     void statfs(this.folder).then(
       ({ bavail, bsize }) => {
         this.diskFreeBytes = bavail * bsize;

@@ -180,6 +180,32 @@ describe('alarms', () => {
       for (const words of [fault.what, fault.where, fault.fix])
         assert.ok(words.length > 3 || fault.id.includes(':'), words);
     });
+  it('name why images are late by what is measured', () => {
+    const fixOf = (measured: Partial<Measured>, id = 'image'): string =>
+      faultsOf({
+        ...well,
+        image: { ageS: 60, everyS: 1 },
+        file: { ageS: 60, everyS: 1, unwritten: 0 },
+        ...measured,
+      })
+        .filter((fault) => fault.id === id)
+        .map(({ fix }) => fix)
+        .join();
+    for (const id of ['image', 'file']) {
+      assert.match(fixOf({ dataAgeS: 10 }, id), /^no data come/);
+      const chain = { load: [{ resource: 'chain', ratio: 0.9, forS: 0 }] };
+      assert.match(
+        fixOf(chain, id),
+        /^this machine is too slow: the chain is busy 90 % of the time; take fewer/,
+      );
+      const disk = { load: [...chain.load, { resource: 'disk', ratio: 0.88, forS: 0 }] };
+      assert.match(fixOf(disk, id), /^the disk is too slow/);
+      assert.match(fixOf({ ringFull: 7 }, id), /too slow: 7 packets were dropped/);
+      assert.match(fixOf({}, id), /^data come and are processed: see whether/);
+    }
+    const late = { image: { ageS: 60, everyS: 1, leftOut: 12 } };
+    assert.match(fixOf(late), /^this machine is too slow: 12 images were left out as packets waited/);
+  });
   it('list the cause first, and under it what follows from it', () => {
     const book = new AlarmState();
     const listed = (measured: Partial<Measured>, unixS: number): (string | undefined)[][] => {

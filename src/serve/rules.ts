@@ -21,7 +21,8 @@ export interface Measured {
   /** Arrival time minus packet time; undefined if the data are not current. */
   readonly clockErrorS?: number;
   readonly load: readonly { readonly resource: string; readonly ratio: number; readonly forS: number }[];
-  readonly image?: { readonly ageS: number; readonly everyS: number };
+  /** `leftOut`: images since the newest that were not made, as packets waited. */
+  readonly image?: { readonly ageS: number; readonly everyS: number; readonly leftOut?: number };
   readonly file?: { readonly ageS: number; readonly everyS: number; readonly unwritten: number };
   readonly changedInputs: readonly { readonly name: string; readonly db: number }[];
   readonly inputs: number;
@@ -34,16 +35,18 @@ const SILENT_S = 3;
 const LOST_PERCENT = 1;
 const [CLOCK_WARNS_S, CLOCK_ALARMS_S] = [0.5, 1];
 const [LOAD, LOAD_S] = [0.95, 10];
+/** Below the level of an alarm, enough to explain what is late. */
+const BUSY = 0.85;
 const IMAGE_S = 5;
 /** A fault of many inputs is one alarm, with this many named. */
 const NAMED = 4;
 
 /** Possible causes of a fault, the most probable first. There are no cycles. */
 const CAUSES: Readonly<Partial<Record<string, readonly string[]>>> = {
-  ring_full: ['load:chain', 'load:event loop'],
+  ring_full: ['load:disk', 'load:chain', 'load:event loop'],
   'losing, ours': ['ring_full', 'kernel'],
-  image: ['silent', 'ring_full', 'load:chain'],
-  file: ['silent', 'ring_full', 'load:chain'],
+  image: ['silent', 'ring_full', 'load:disk', 'load:chain'],
+  file: ['silent', 'ring_full', 'load:disk', 'load:chain'],
   'file, unwritten': ['disk'],
   gains: ['silent', 'image'],
 };
@@ -146,10 +149,14 @@ const ofLoad = ({ load }: Measured): Found[] =>
       severity: 'warning' as const,
       what: `${resource} at ${(100 * ratio).toFixed(0)} % for 10 s and longer`,
       where: 'this machine',
-      fix: 'data will be lost soon: fewer images, longer integrations, or a faster backend',
+      fix:
+        resource === 'disk'
+          ? 'data will be lost soon: write to a faster disk, longer integrations or fewer channels'
+          : 'data will be lost soon: fewer images, longer integrations, or a faster backend',
     }));
 
-function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measured): Found[] {
+function ofProducts(measured: Measured): Found[] {
+  const { isLive, image, file, disk, gains, inputs, check } = measured;
   const faults: Found[] = [];
   if (isLive && image && image.ageS > Math.max(IMAGE_S, 3 * image.everyS))
     faults.push({
@@ -157,7 +164,9 @@ function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measure
       severity: 'warning',
       what: `the newest image is ${formatSeconds(image.ageS)} old`,
       where: 'images',
-      fix: 'see whether data come, and whether every input is flagged or without gains',
+      fix:
+        whyLate(measured) ??
+        'data come and are processed: see whether every input is flagged or without gains',
     });
   if (isLive && file && (file.ageS > 3 * file.everyS || file.unwritten > 0))
     faults.push({
@@ -172,7 +181,7 @@ function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measure
       fix:
         file.unwritten > 0
           ? 'make room, and see that the folder and its files are where they were: writing is tried again'
-          : 'see whether data come',
+          : (whyLate(measured) ?? 'data come and are processed: see whether recording is on'),
     });
   if (disk && disk.hours < 1)
     faults.push({
@@ -207,6 +216,24 @@ function ofProducts({ isLive, image, file, disk, gains, inputs, check }: Measure
       fix: 'stop, and run with machine.backend: reference: this machine computes wrongly',
     });
   return faults;
+}
+
+/** Why products are late, by what is measured; undefined if nothing measured explains it. */
+function whyLate({ dataAgeS, ringFull, kernelDrops, load, image }: Measured): string | undefined {
+  const LESS = 'take fewer images, pixels or channels, or a faster backend';
+  if (dataAgeS !== undefined && dataAgeS > SILENT_S) return 'no data come: look at the senders';
+  const busy = load.filter(({ ratio }) => ratio > BUSY).map(({ resource, ratio }) => ({ resource, ratio }));
+  const worst = busy.sort((x, y) => y.ratio - x.ratio).at(0);
+  const isDisk = busy.some(({ resource }) => resource === 'disk');
+  if (isDisk) return 'the disk is too slow: write to another, longer integrations or fewer channels';
+  const leftOut = image?.leftOut ?? 0;
+  if (leftOut > 0)
+    return `this machine is too slow: ${leftOut} images were left out as packets waited; ${LESS}`;
+  if (ringFull + kernelDrops > 0)
+    return `this machine is too slow: ${ringFull + kernelDrops} packets were dropped within 10 s; ${LESS}`;
+  return worst === undefined
+    ? undefined
+    : `this machine is too slow: the ${worst.resource} is busy ${(100 * worst.ratio).toFixed(0)} % of the time; ${LESS}`;
 }
 
 function ofInputs({ changedInputs }: Measured): Found[] {

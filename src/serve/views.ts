@@ -194,10 +194,11 @@ export function measure(state: LiveState, around: Surroundings): Measured {
     kernelDrops: senders?.grownWithin(10, ({ socket }) => socket?.kernelDrops ?? 0) ?? 0,
     resyncs: senders?.grownWithin(10, ({ resyncs }) => resyncs) ?? 0,
     clockErrorS: error,
-    load: facts.showing
-      ? []
-      : load.all.filter(({ resource }) => resource === 'chain' || resource === 'event loop'),
-    ...(frame && imageAgeS !== undefined && { image: { ageS: imageAgeS, everyS: frame.head.everyS } }),
+    load: facts.showing ? [] : load.all.filter(({ resource }) => resource !== 'processor'),
+    ...(frame &&
+      imageAgeS !== undefined && {
+        image: { ageS: imageAgeS, everyS: frame.head.everyS, leftOut: state.leftOutSinceImage },
+      }),
     ...(begun?.files &&
       recording.state !== 'stopped' &&
       recording.newestAgeS !== undefined && {

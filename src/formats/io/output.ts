@@ -22,6 +22,7 @@ import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import { isBeingRead } from './being-read.js';
 import { writerOf } from './being-written.js';
+import { onDisk } from './disk-wait.js';
 import { temporaryName } from './partial-files.js';
 
 export interface OutputFile {
@@ -205,7 +206,7 @@ async function openPending(path: string): Promise<PendingFile> {
   const put = async (bytes: Uint8Array, position: number): Promise<void> => {
     if (state !== 'open') throw new Error(`${path} was written to after it was finished or abandoned`);
     await checkLength();
-    await writeAll(handle, bytes, position).catch((error: unknown) => cannotWrite(path, error));
+    await onDisk(() => writeAll(handle, bytes, position)).catch((error: unknown) => cannotWrite(path, error));
     takenBytes = Math.max(takenBytes, position + bytes.length);
   };
   const abandon = async (): Promise<void> => {
@@ -219,7 +220,7 @@ async function openPending(path: string): Promise<PendingFile> {
   const seal = async (): Promise<void> => {
     if (state !== 'open') throw new Error(`${path} was finished twice`);
     try {
-      await handle.sync();
+      await onDisk(() => handle.sync());
       await checkLength();
       await handle.close();
       state = 'sealed';
