@@ -147,6 +147,10 @@ describe('CalH5', () => {
           [0, 2, 1, 0],
         ),
       );
+      assert.equal(
+        String(lone.assumed).includes('X and Y are exchanged'),
+        orientation === 'north' && code <= -5,
+      );
       assert.deepEqual([lone.polarisations, lone.solved.length], [inputs / 3, inputs]);
       assert.deepEqual(
         [...lone.solved].flatMap((mark, a) => (mark === 1 ? [a] : [])),

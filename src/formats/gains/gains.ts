@@ -53,6 +53,8 @@ export interface GainsFile extends GainsAt {
   readonly later?: readonly GainsAt[];
   readonly sources: readonly string[];
   readonly history: readonly string[];
+  /** What was assumed or exchanged in reading it, one display line each. */
+  readonly assumed?: readonly string[];
 }
 
 export const allDataUnits = ['Jy', 'uncalibrated'] as const;

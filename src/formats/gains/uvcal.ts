@@ -4,6 +4,7 @@ import { refuse } from '../../core/errors.js';
 import { fromJulianDate, type Instant } from '../../core/instant.js';
 import { inverseMatrix } from '../../core/jones.js';
 import { storedProducts } from '../io/gather.js';
+import { EXCHANGED, orientationOf } from '../visibilities/header-facts.js';
 import { inOrderOfTime, type CrossHandFacts, type GainsAt, type GainsFile } from './gains.js';
 
 /** The recorded polarisation, and the sky's. */
@@ -102,6 +103,7 @@ export function gainsOfUvCal(
   return {
     stations: names,
     polarisations,
+    ...(isExchanged(cal) && { assumed: [EXCHANGED] }),
     frequenciesHz,
     referenceStation,
     ...first,
@@ -109,8 +111,12 @@ export function gainsOfUvCal(
   };
 }
 
-function placesOf({ path, codes, xOrientation }: UvCal): readonly Term[] {
-  const northern = /^n/i.test(xOrientation);
+/** X is east here; right and left do not depend on X's direction. */
+const isExchanged = ({ codes, xOrientation }: UvCal): boolean =>
+  orientationOf(xOrientation) === 'north' && Array.from(codes).some((code) => code <= -5);
+
+function placesOf(cal: UvCal): readonly Term[] {
+  const { path, codes } = cal;
   return Array.from(codes, (code): Term => {
     // The response of X (R) to Y (L) has the code of XY (RL).
     const term = storedProducts[code];
@@ -121,8 +127,7 @@ function placesOf({ path, codes, xOrientation }: UvCal): readonly Term[] {
         'give the terms of X and Y, or R and L, alone, or all four',
       );
     const { p1: p, p2: q } = term;
-    // X is east here; right and left do not depend on X's direction.
-    return northern && code <= -5 ? { p: 1 - p, q: 1 - q } : { p, q };
+    return isExchanged(cal) && code <= -5 ? { p: 1 - p, q: 1 - q } : { p, q };
   });
 }
 

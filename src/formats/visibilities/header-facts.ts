@@ -28,6 +28,15 @@ export const turnedToEast = <
   orientation === 'north' && /[XY]/.test(product.label)
     ? { ...product, p1: other(product.p1), p2: other(product.p2) }
     : product;
+/** Every exchange is reported. */
+export const exchangeLines = (
+  products: readonly { readonly label: string }[],
+  orientation: Orientation | undefined,
+): readonly string[] =>
+  orientation === 'north' && products.some(({ label }) => /[XY]/.test(label)) ? [EXCHANGED] : [];
+
+export const EXCHANGED = 'its X points north: X and Y are exchanged, so that X is east';
+
 const other = (p: 0 | 1): 0 | 1 => (p === 0 ? 1 : 0);
 
 /** In our data X is east once known: north was converted on reading. */

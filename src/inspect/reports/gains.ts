@@ -51,6 +51,7 @@ export function gainLines(path: string, file: GainsFile, look: GainLook, times?:
     line('model', file.sources.join(', ') || 'unknown'),
     line('reference', stations[file.referenceStation]),
     ...(polarisations === 2 ? [line('X to Y', crossHandText(file))] : []),
+    ...(file.assumed ?? []).map((text) => line('assumed', text)),
     line(
       'solved',
       look.emptyChannels === 0

@@ -179,6 +179,7 @@ export function fitsData(
   );
   const turnDeg = (360 * offHz * LONG_CABLE_M) / SPEED_OF_LIGHT_M_PER_S;
   return present(
+    ...(file.assumed ?? []).map((what) => message('data.assumed', { what: `${path}: ${what}` })),
     ![file, ...(file.later ?? [])].some(({ solved }) => solved.includes(1)) &&
       message('gains.all-unsolved', { path }),
     units === 'Jy' && !file.dataUnits && message('gains.origin-unknown', { path }),

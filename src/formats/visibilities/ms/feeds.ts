@@ -18,9 +18,15 @@ const isMultiple = (angleRad: number, ofRad: number): boolean =>
 
 /**
  * `lines` are the kinds of feeds: receptor names, then angles. Some writers give each receptor its own angle, others
- * one for both, by which the pair X north, Y east is rotated. Zero for both means that the writer did not know.
+ * one for both, by which the pair X north, Y east is rotated. Zero for both means that the writer did not know; so do 0
+ * and 90° of dipoles on the ground, a default of importers. Writers of the MWA's sets (cotter, Birli) leave that
+ * default too, and their X is east–west.
  */
-export function orientationOfSet(pyuvdataSays: string, lines: readonly string[]): FeedOrientation {
+export function orientationOfSet(
+  pyuvdataSays: string,
+  lines: readonly string[],
+  of: { readonly telescope: string; readonly mount?: Mount | undefined },
+): FeedOrientation {
   if (orientationOf(pyuvdataSays) !== 'unknown')
     return { orientation: orientationOf(pyuvdataSays), assumed: [] };
   const unknown = (...assumed: string[]): FeedOrientation => ({ orientation: 'unknown', assumed });
@@ -32,6 +38,19 @@ export function orientationOfSet(pyuvdataSays: string, lines: readonly string[])
     return unknown(`its FEED table has receptors ${words[0]} and ${words[1]}, and its products are X and Y`);
   const [xRad, yRad] = [Number(words[2 + x]), Number(words[2 + y])];
   if (!Number.isFinite(xRad + yRad)) return unknown();
+  const isZero = (angleRad: number): boolean => Math.abs(angleRad) < CLOSE_RAD;
+  const isDefault = isZero(xRad) && isZero(yRad - Math.PI / 2);
+  if (of.telescope.trim().toUpperCase() === 'MWA' && (isDefault || (isZero(xRad) && isZero(yRad))))
+    return {
+      orientation: 'east',
+      assumed: [
+        `its FEED table has X at 0° and Y at ${isDefault ? 90 : 0}°, a default: X is east, as in all sets of the MWA`,
+      ],
+    };
+  if (isDefault && of.mount === 'fixed')
+    return unknown(
+      'its FEED table has dipoles on the ground with X at 0° (north) and Y at 90°, which is also a default of importers: X and Y stay as they are; `feeds: fixed` states that X is east',
+    );
   const isPair = isMultiple(xRad - yRad, Math.PI);
   if (isPair && isMultiple(xRad, Math.PI)) return unknown();
   if (!isMultiple(xRad, Math.PI / 2) || !isMultiple(yRad, Math.PI / 2))

@@ -82,11 +82,20 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     ];
     const turnedTypes = "update SET::FEED set POLARIZATION_TYPE=array(['Y','X'],[2])";
     const keyword = "alter table SET set keyword pyuvdata_xorient='north'";
+    const isExchanged = /X points north: X and Y are exchanged/;
+    const mount = (word: string): string => `update SET::ANTENNA set MOUNT='${word}'`;
+    const mwa = "update SET::OBSERVATION set TELESCOPE_NAME='MWA'";
     for (const [changes, orientation, wanted, words] of [
       [[angles('pi()/2', '0.0')], 'east', same, undefined],
-      [[angles('0.0', 'pi()/2')], 'east', exchanged, undefined],
-      [[angles('pi()/2', '0.0'), turnedTypes], 'east', exchanged, undefined],
-      [[angles('0.0', '0.0'), keyword], 'east', exchanged, undefined],
+      [[angles('0.0', 'pi()/2'), mount('ALT-AZ')], 'east', exchanged, isExchanged],
+      [[angles('pi()/2', '0.0'), turnedTypes], 'east', exchanged, isExchanged],
+      [[angles('0.0', '0.0'), keyword], 'east', exchanged, isExchanged],
+      // As cotter and Birli write them: X is east–west.
+      [[angles('0.0', 'pi()/2'), mwa], 'east', same, /X is east, as in all sets of the MWA/],
+      [[angles('0.0', '0.0'), mwa], 'east', same, /X is east, as in all sets of the MWA/],
+      [[angles('pi()/2', '0.0'), mwa], 'east', same, undefined],
+      // A default of importers.
+      [[angles('0.0', 'pi()/2'), mount('FIXED')], 'unknown', same, /`feeds: fixed`/],
       // One angle for both, as MeerKAT's: X is east, Y south.
       [[angles('-pi()/2', '-pi()/2')], 'east', same, /U and V may have the other sign/],
       // Left by writers that do not know the angles.
@@ -165,7 +174,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       /counts its times in TAI; write it with times in UTC/,
     );
     const lsrk = await facts(await changed('update SET::SPECTRAL_WINDOW set MEAS_FREQ_REF=1'));
-    assert.match(lsrk.assumed?.join() ?? '', /frequencies are said to be in LSRK/);
+    assert.match(lsrk.assumed?.join() ?? '', /frequencies are labelled LSRK/);
   });
 
   it('with times in UT1, as Birli wrote them, are read in UTC', async () => {

@@ -26,6 +26,7 @@ import {
 } from '../../io/gather.js';
 import { recordingSeen } from '../pass-through.js';
 import {
+  exchangeLines,
   orientationHere,
   rowsPerTime,
   splitTable,
@@ -139,7 +140,10 @@ function opened(
   const byFeeds =
     own || feeds === 'circular'
       ? undefined
-      : orientationOfSet(casacore.text(path, handle, 'pyuvdataOrientation'), lines('feeds'));
+      : orientationOfSet(casacore.text(path, handle, 'pyuvdataOrientation'), lines('feeds'), {
+          telescope: seen.name,
+          mount: mountOfSet(lines('mounts')),
+        });
   const xOrientation = own ? (own.xOrientation ?? 'east') : (byFeeds?.orientation ?? 'unknown');
   // Our sets always have X east, so only others' are converted.
   const products = stored.map((product) => turnedToEast(product, byFeeds?.orientation));
@@ -208,6 +212,7 @@ function opened(
     ...(options.column === undefined ? otherColumns(lines('columns')) : []),
     ...units.assumed,
     ...(byFeeds?.assumed ?? []),
+    ...exchangeLines(stored, byFeeds?.orientation),
     ...(weighs ? [] : ['its weights are all 0: every unflagged value has weight 1']),
   ];
   const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'unchanged';

@@ -193,6 +193,7 @@ describe('UVFITS of other programs', () => {
     ] as const) {
       const { file, integrations } = await read({ ...four, feedsDeg });
       assert.deepEqual([file.header.xOrientation, integrations[0].visibilities[8]], [orientation, xx]);
+      assert.equal(String(file.assumed).includes('X and Y are exchanged'), xx === 2);
     }
   });
 

@@ -10,7 +10,7 @@ import { dot } from '../../../core/vector.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { recordingSeen } from '../pass-through.js';
-import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
+import { exchangeLines, orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
 import { checkUvw, placesInUse, type Places } from '../uvw-fit.js';
 import { unitsFrom, type FitsUnit } from '../../fits/fits.js';
@@ -249,6 +249,7 @@ function assumptionsOf(of: OpenedGroups, oddUvw: readonly string[]): Pick<Visibi
         ]
       : []),
     ...(antennas.timeSystem === '' ? ['its time system is unknown (no TIMSYS): UTC is assumed'] : []),
+    ...exchangeLines(layout.products, of.facts.xOrientation),
     ...(layout.weighted ? [] : ['it has no weights: every value has weight 1']),
     ...(targets === undefined ? [] : [severalTargetsLine(targets)]),
   ];

@@ -94,7 +94,9 @@ describe('UVH5 that others have made or changed', () => {
     const path = await altered((items) => {
       items.x_orientation = { kind: 'fixed', type: { textBytes: 5 }, dims: [], bytes: Buffer.from('north') };
     });
-    const north = (await readAll(path)).all[0];
+    const { file, all } = await readAll(path);
+    const [north] = all;
+    assert.match(String(file.assumed), /X points north: X and Y are exchanged/);
     assert.deepEqual([...north.visibilities.subarray(0, 2)], [...east.visibilities.subarray(6, 8)]);
   });
 
@@ -122,6 +124,7 @@ describe('UVH5 that others have made or changed', () => {
       });
       const { file, all } = await readAll(path);
       assert.equal(file.header.xOrientation, orientation);
+      assert.equal(String(file.assumed).includes('exchanged'), place > 0);
       assert.deepEqual(
         [...all[0].visibilities.subarray(0, 2)],
         [...east.visibilities.subarray(place, place + 2)],

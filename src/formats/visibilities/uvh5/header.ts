@@ -7,6 +7,7 @@ import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { UnusedAntenna, VisibilityHeader, KeywordValue } from '../../format.js';
 import {
+  exchangeLines,
   orientationHere,
   orientationOf,
   rowsPerTime,
@@ -152,6 +153,7 @@ export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
     integrationS,
     assumed: [
       ...moving,
+      ...exchangeLines(products, orientation),
       ...(overlap
         ? [
             'by its integration_time pairs overlap with times that they are missing at: each time is read by itself',
