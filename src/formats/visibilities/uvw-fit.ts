@@ -4,9 +4,9 @@
  */
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
-import { dot } from '../../core/vector.js';
+import { dot, scale, type Vector3 } from '../../core/vector.js';
 import { skyFrame, type SkyPosition, type TangentAxes } from '../../sky/frame.js';
-import type { Telescope } from '../../telescope/telescope.js';
+import type { Site, Station, Telescope } from '../../telescope/telescope.js';
 
 export type Places = Pick<Telescope, 'site' | 'stations'>;
 
@@ -48,6 +48,54 @@ const LEAST_APART_M = 5;
 /** Close to a pole, east and north of J2000 and of date are rotated: only lengths and w are comparable there. */
 const NEAR_POLE_DEG = 85;
 
+const axesOf = (site: Site, { middle, stoppedAt }: Stopped): TangentAxes =>
+  stoppedAt === 'ground' ? GROUND : skyFrame(site, middle).tangentAxes(stoppedAt);
+
+/** Whether all antennas are at one place, as where positions were never set, although uvw differ from 0. */
+export const isUnplaced = ({ stations }: Places, rows: readonly UvwRow[]): boolean =>
+  stations.every(
+    ({ eastM, northM, upM }) =>
+      eastM === stations[0].eastM && northM === stations[0].northM && upM === stations[0].upM,
+  ) && rows.some(({ uvwM }) => Math.hypot(...uvwM) > LEAST_TELLING_M);
+
+/** The stations where the uvw of their pairs at one time place them, with the site at their mean. */
+export function placedByUvw(
+  path: string,
+  { site, stations }: Places,
+  of: Stopped & { readonly rows: readonly UvwRow[] },
+): readonly Station[] {
+  const { l, m, n } = axesOf(site, of);
+  const at = new Map<number, Vector3>([[of.rows[0].s1, { x: 0, y: 0, z: 0 }]]);
+  for (let found = 0; found < at.size;) {
+    found = at.size;
+    for (const { s1, s2, uvwM } of of.rows) {
+      const [one, two] = [at.get(s1), at.get(s2)];
+      if ((one === undefined) === (two === undefined)) continue;
+      const [u, v, w] = one === undefined ? uvwM : uvwM.map((part) => -part);
+      const from = one ?? two ?? { x: 0, y: 0, z: 0 };
+      at.set(one === undefined ? s1 : s2, {
+        x: from.x + u * l.x + v * m.x + w * n.x,
+        y: from.y + u * l.y + v * m.y + w * n.y,
+        z: from.z + u * l.z + v * m.z + w * n.z,
+      });
+    }
+  }
+  const mean = scale(
+    [...at.values()].reduce((sum, { x, y, z }) => ({ x: sum.x + x, y: sum.y + y, z: sum.z + z })),
+    1 / at.size,
+  );
+  return stations.map((station, s) => {
+    const place =
+      at.get(s) ??
+      refuse(
+        path,
+        `no pair leads from station ${station.name} to the others at the first time, so its uvw do not place it`,
+        'export it without that antenna, or correct the antenna positions',
+      );
+    return { ...station, eastM: place.x - mean.x, northM: place.y - mean.y, upM: place.z - mean.z };
+  });
+}
+
 /** Undefined if no pair can be tested: autocorrelations, or uvw that were never set. */
 function fitUvw(
   { site, stations }: Places,
@@ -58,7 +106,7 @@ function fitUvw(
     ({ s1, s2, uvwM }) => s1 !== s2 && uvwM.every(Number.isFinite) && uvwM.some((part) => part !== 0),
   );
   if (withUvw.length === 0) return undefined;
-  const { l, m, n } = stoppedAt === 'ground' ? GROUND : skyFrame(site, middle).tangentAxes(stoppedAt);
+  const { l, m, n } = axesOf(site, { middle, stoppedAt });
   // Some programs write only u and v.
   const isFlat = withUvw.every(({ uvwM }) => uvwM[2] === 0);
   const isNearPole = stoppedAt !== 'ground' && Math.abs(stoppedAt.decDeg) > NEAR_POLE_DEG;

@@ -6,6 +6,7 @@ import { fromJulianDate } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot, normalise, type Vector3 } from '../../../core/vector.js';
 import { skyFrame, type TangentAxes } from '../../../sky/frame.js';
+import type { OpenOptions } from '../../format.js';
 import { real, reals, text } from '../../hdf5/items.js';
 import type { GroupPlan } from '../../hdf5/write.js';
 import { altered, baselines, header, readAll, telescope } from './testing.js';
@@ -36,10 +37,12 @@ interface Made {
   readonly direction: 1 | -1;
   readonly axes: TangentAxes;
   readonly type: 'unprojected' | 'driftscan' | 'sidereal';
+  /** All antennas at 0, as in files whose positions were never set. */
+  readonly unplaced?: true;
 }
 
 /** One source of 1 Jy, each row's Fourier sum with its own uvw: e^(+2πi f uvw·ŝ/c), times e^(−2πi f w/c) if phased. */
-const fileOf = ({ direction, axes, type }: Made): Promise<string> =>
+const fileOf = ({ direction, axes, type, unplaced }: Made): Promise<string> =>
   altered((items) => {
     const own = (items.phase_center_catalog as GroupPlan).items[0] as GroupPlan;
     const centre = { ...own.items, cat_type: text(type) };
@@ -59,6 +62,7 @@ const fileOf = ({ direction, axes, type }: Made): Promise<string> =>
       }
     }
     items.uvw_array = reals(uvw, [12, 3]);
+    if (unplaced) items.antenna_positions = reals(new Array<number>(9).fill(0), [3, 3]);
     items['Data/visdata'] = {
       ...(items['Data/visdata'] as Extract<GroupPlan['items'][string], { kind: 'fixed' }>),
       bytes: new Uint8Array(Float32Array.from(values).buffer),
@@ -66,8 +70,8 @@ const fileOf = ({ direction, axes, type }: Made): Promise<string> =>
   }, telescope);
 
 /** V_ij = e^(+2πi f (r_i − r_j)·ŝ/c), whatever the file's direction. */
-async function checkSky(path: string): Promise<Awaited<ReturnType<typeof readAll>>> {
-  const read = await readAll(path);
+async function checkSky(path: string, options?: OpenOptions): Promise<Awaited<ReturnType<typeof readAll>>> {
+  const read = await readAll(path, options);
   const { means } = read.all[0].passThrough ?? assert.fail('there is no pass-through data');
   header.frequenciesHz.forEach((frequencyHz, c) => {
     for (const [j, i] of PAIRS) {
@@ -109,6 +113,32 @@ describe('the direction of uvw in UVH5', () => {
         assert.ok(Math.abs(stored.uvwM[3 * baselineIndex(1, 0)] - dot(apart(1, 0), kind.axes.l)) < 1e-9);
     });
   }
+
+  for (const kind of kinds)
+    it(`${kind.type}: antennas that are all at 0 are refused, and placed by uvw, or uvw kept, on request`, async () => {
+      const path = await fileOf({ ...kind, direction: 1, unplaced: true });
+      await assert.rejects(
+        readAll(path),
+        /(?:all its antennas are at one place|contradict its antennas' places).*source\.uvw: file/,
+      );
+      const { file, all } = await checkSky(path, { uvw: 'file' });
+      const stored = all[0].passThrough?.stopped;
+      if (kind.type === 'sidereal') {
+        assert.ok(Math.abs((stored?.uvwM[3] ?? 0) - dot(apart(1, 0), kind.axes.l)) < 1e-9);
+        return;
+      }
+      assert.match(String(file.assumed), /antennas are placed by its uvw, as asked/);
+      const [one, ...others] = file.telescope.stations;
+      others.forEach((station, k) => {
+        const { x, y, z } = apart(k + 1, 0);
+        const offM = Math.hypot(
+          station.eastM - one.eastM - x,
+          station.northM - one.northM - y,
+          station.upM - one.upM - z,
+        );
+        assert.ok(offM < 1e-6, `${station.name}: ${offM} m`);
+      });
+    });
 
   it('of drifting data that fit no direction is reported, and positions are used', async () => {
     const { l, m, n } = GROUND;

@@ -8,10 +8,11 @@ import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
+import type { Station } from '../../../telescope/telescope.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
 import { feedsOf, gather, noFaults, type ValueFaults } from '../../io/gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from '../../hdf5/read.js';
-import { checkUvw, placesInUse, type UvwRow } from '../uvw-fit.js';
+import { checkUvw, isUnplaced, placedByUvw, placesInUse, type UvwRow } from '../uvw-fit.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
 
 /** Rows are read a few megabytes at a time. */
@@ -50,9 +51,10 @@ function dataOf(file: Hdf5File, header: Uvh5Header): Data {
 
 function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   const { path } = file;
-  const facts = readUvh5Header(file, options.target);
-  const data = dataOf(file, facts);
-  const { direction, assumed: oddUvw } = directionOf(path, data, facts, options);
+  const stated = readUvh5Header(file, options.target);
+  const data = dataOf(file, stated);
+  const { direction, assumed: oddUvw, stations } = directionOf(path, data, stated, options);
+  const facts = stations ? { ...stated, telescope: { ...stated.telescope, stations } } : stated;
   const faults = noFaults();
   const header: Weighed = { ...facts, direction, weights: weightsOf(data, facts) };
   const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
@@ -102,13 +104,20 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
   };
 }
 
-/** The direction of uvw at the first time, from the positions: 1 as r₂ − r₁, −1 as r₁ − r₂. */
+/**
+ * The direction of uvw at the first time, from the positions: 1 as r₂ − r₁, −1 as r₁ − r₂. While fringes run or the
+ * centre moves, uvw come from the positions at every time: where these are not set, or on request, from uvw.
+ */
 function directionOf(
   path: string,
   { uvw }: Data,
   header: Uvh5Header,
   options: OpenOptions,
-): { readonly direction: 1 | -1; readonly assumed: readonly string[] } {
+): {
+  readonly direction: 1 | -1;
+  readonly assumed: readonly string[];
+  readonly stations?: readonly Station[];
+} {
   const { slots, stationOf, ant1, ant2, telescope } = header;
   const [{ middle, runs }] = slots;
   const pointed = runs
@@ -123,12 +132,23 @@ function directionOf(
     .filter(({ row }) => header.uvwTowards(row) !== undefined);
   const stoppedAt = pointed.length > 0 ? header.uvwTowards(pointed[0].row) : undefined;
   if (stoppedAt === undefined) return { direction: 1, assumed: [] };
-  const { sign, assumed } = checkUvw(path, placesInUse(telescope, options.telescope), {
-    middle,
-    stoppedAt,
-    rows: pointed,
-    uvw: options.uvw,
-  });
+  const places = placesInUse(telescope, options.telescope);
+  const moves = !pointed.every(({ row }) => header.atPhaseCentre(row));
+  if (moves && places === telescope && options.uvw === 'file')
+    return {
+      direction: 1,
+      stations: placedByUvw(path, places, { middle, stoppedAt, rows: pointed }),
+      assumed: [
+        'its antennas are placed by its uvw, as asked: antenna 2 − antenna 1, as the format defines them',
+      ],
+    };
+  if (moves && isUnplaced(places, pointed))
+    refuse(
+      path,
+      'all its antennas are at one place although its uvw are not 0: copies and images of it would have uvw of 0',
+      'correct antenna_positions, or name the telescope whose stations they are with telescope: NAME; source.uvw: file places them by its uvw',
+    );
+  const { sign, assumed } = checkUvw(path, places, { middle, stoppedAt, rows: pointed, uvw: options.uvw });
   return {
     direction: sign,
     assumed:

@@ -6,7 +6,7 @@ import { addSeconds, parseInstant } from '../../../core/instant.js';
 import { randomStream } from '../../../core/random.js';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import type { Telescope } from '../../../telescope/telescope.js';
-import type { VisibilityHeader } from '../../format.js';
+import type { OpenOptions, VisibilityHeader } from '../../format.js';
 import { reals } from '../../hdf5/items.js';
 import { createHdf5, type GroupPlan } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
@@ -77,8 +77,8 @@ export function integration(k: number): Integration {
   };
 }
 
-export async function readAll(path: string) {
-  const file = await openUvh5(path);
+export async function readAll(path: string, options?: OpenOptions) {
+  const file = await openUvh5(path, options);
   const all: Integration[] = [];
   for await (const one of file.integrations()) all.push(one);
   await file.close();
