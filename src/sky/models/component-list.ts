@@ -126,12 +126,16 @@ function componentOf(word: (name: string) => string, where: string): Component {
   return { source, fluxJy };
 }
 
-/** 12:34:56.7, 12h34m56.7s, or degrees, with or without "deg". */
+/** 12:34:56.7, 12h34m56.7s, or degrees with "deg"; from -12 to 0 h in models of BBS. */
 export function rightAscension(text: string, where: string): number {
-  const degrees = /^([\d.]+)\s*deg$/i.exec(text);
-  if (degrees) return Number(degrees[1]);
-  const parts = /^(\d{1,2})[:h](\d{1,2})[:m]([\d.]+)s?$/i.exec(text);
-  if (parts) return ((Number(parts[1]) + Number(parts[2]) / 60 + Number(parts[3]) / 3600) * 15) % 360;
+  const degrees = /^([+-]?[\d.]+)\s*deg$/i.exec(text);
+  const parts = /^([+-]?)(\d{1,2})[:h](\d{1,2})[:m]([\d.]+)s?$/i.exec(text);
+  const raDeg = degrees
+    ? Number(degrees[1])
+    : parts
+      ? (Number(parts[2]) + Number(parts[3]) / 60 + Number(parts[4]) / 3600) * (parts[1] === '-' ? -15 : 15)
+      : Number.NaN;
+  if (Number.isFinite(raDeg)) return ((raDeg % 360) + 360) % 360;
   return refuse(where, `its Ra is '${text}'`, 'write 12:34:56.7 or 188.7deg');
 }
 

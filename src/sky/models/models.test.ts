@@ -61,6 +61,19 @@ describe('sky models', () => {
     assert.deepEqual(splitLine('a,,[1,2],'), ['a', '', '[1,2]', '']);
   });
 
+  it('of BBS: right ascensions below 0 are 24 h later', () => {
+    const of = (ra: string): number =>
+      parseComponentList(
+        `# (Name, Type, Patch, Ra, Dec, I) = format\nsun, POINT, , ${ra}, +02.00.00, 100\n`,
+        'sky.bbs',
+      )[0].position().raDeg;
+    close(of('-09:48:39.26'), (24 - (9 + 48 / 60 + 39.26 / 3600)) * 15);
+    // Less than an hour below: the sign of −0 must be kept.
+    close(of('-0:30:00'), 352.5);
+    close(of('-147.5deg'), 212.5);
+    close(of('+09:48:00'), 147);
+  });
+
   it("of catalogues: GLEAM's columns and our own", () => {
     const [gleam] = parseCatalogue(
       'GLEAM,RAJ2000,DEJ2000,int_flux_fit_200,alpha\nJ0001-3000,0.25,-30,2,-0.8\n',
