@@ -183,6 +183,32 @@ describe('PSRFITS in search mode', () => {
     await file.close();
   });
 
+  it('of others: four polarisations whose axes begin with one bin', async () => {
+    const path = join(temporaryFolder('psrfits'), 'four.sf');
+    const writer = await createFilterbank(path, { ...header, planes: 4, bits: 8 });
+    await writer.append(Uint8Array.from({ length: 24 }, (_, n) => n));
+    await writer.finish();
+    const bytes = readFileSync(path);
+    const put = (card: string, from: string, to: string): void => {
+      const at = bytes.indexOf(card);
+      assert.ok(bytes.subarray(at, at + 80).includes(from));
+      bytes.write(`${card}= '${to}'`.padEnd(80), at, 'latin1');
+    };
+    put('TDIM11  ', '(3,4,2)', '(1,3,4,2)');
+    put('POL_TYPE', 'IQUV', 'AABBCRCI');
+    writeFileSync(path, bytes);
+    const file = await openFilterbank(path);
+    assert.deepEqual([file.header.planes, file.values], [4, 2]);
+    assert.deepEqual(
+      [...(await file.read(0, 2))],
+      Array.from({ length: 24 }, (_, n) => n),
+    );
+    await file.close();
+    put('TDIM11  ', '(1,3,4,2)', '(4,3,2)');
+    writeFileSync(path, bytes);
+    await assert.rejects(openFilterbank(path), /TDIM of its data is \(4,3,2\)/);
+  });
+
   it('of others: bits below a byte from the highest on, an offset of zero, rows that begin later', async () => {
     const path = await written(8);
     const bytes = readFileSync(path);

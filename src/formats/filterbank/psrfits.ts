@@ -329,7 +329,10 @@ export async function openPsrfits(file: InputFile): Promise<Filterbank> {
     refuse(path, `a row of ${data.sizeBytes} bytes is not ${rowValues} values`, 'the file is damaged');
   const order = [...columns.keys()].indexOf('DATA') + 1;
   const shape = table.text(`TDIM${order}`, '').replaceAll(/\s/g, '');
-  if (bits >= 8 && shape !== '' && shape !== `(${channels},${planes},${rowValues})`)
+  // Axes of length 1 may be written or left out: many files of four polarisations begin with one bin.
+  const lengths = (text: string): string =>
+    (text.match(/\d+/g) ?? []).filter((one) => Number(one) !== 1).join();
+  if (bits >= 8 && shape !== '' && lengths(shape) !== lengths(`${channels},${planes},${rowValues}`))
     refuse(path, `TDIM of its data is ${shape}`, `only (${channels},${planes},${rowValues}) is read`);
   /** Numbers of a column in a row; empty if the column is absent. */
   const numbersOf = async (name: string, at: number, least: number): Promise<Float64Array | undefined> => {
