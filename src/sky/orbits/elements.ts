@@ -17,7 +17,9 @@ export interface ElementSet {
 }
 
 /** `path` is for errors. */
-export function parseElements(text: string, path: string): ElementSet[] {
+export function parseElements(whole: string, path: string): ElementSet[] {
+  // Some editors begin a file with a byte-order mark.
+  const text = whole.replace(/^\uFEFF/, '');
   const sets = /^\s*[[{]/.test(text)
     ? fromRecords(jsonRecords(text, path), path)
     : /^\s*</.test(text)
@@ -38,6 +40,9 @@ export function parseElements(text: string, path: string): ElementSet[] {
 
 const LINE = 69;
 
+/** Lines of the people who keep such lists. */
+const COMMENT = /^\s*(?:#|;|%|\/\/)/;
+
 /** The last digit: the sum of all digits before it, a minus counting as one, modulo 10. */
 export const checksum = (line: string): number =>
   Array.from(line.slice(0, LINE - 1)).reduce(
@@ -46,13 +51,15 @@ export const checksum = (line: string): number =>
   ) % 10;
 
 function fromLines(text: string, path: string): ElementSet[] {
-  const lines = text.split(/\r?\n/).map((line) => line.trimEnd());
+  const lines = text
+    .split(/\r?\n/)
+    .map((line, k) => ({ line: line.trimEnd(), number: k + 1 }))
+    .filter(({ line }) => line !== '' && !COMMENT.test(line));
   const sets: ElementSet[] = [];
   let name = '';
   for (let k = 0; k < lines.length; k++) {
-    const line = lines[k];
-    if (line === '' || line.startsWith('#')) continue;
-    const where = `${path}, line ${k + 1}`;
+    const { line, number: at } = lines[k];
+    const where = `${path}, line ${at}`;
     if (!/^1 [ \dA-Z]{5}/.test(line)) {
       // Two names in a row, or a second line without its first, mean that elements are missing.
       if (name !== '' || /^2 [ \dA-Z]{5} /.test(line))
@@ -64,12 +71,15 @@ function fromLines(text: string, path: string): ElementSet[] {
       name = line.replace(/^0 /, '').trim();
       continue;
     }
-    const next = lines.at(k + 1) ?? '';
-    for (const [at, one] of [line, next].entries()) {
-      if (one.length !== LINE || !one.startsWith(`${at + 1} `))
-        refuse(`${path}, line ${k + at + 1}`, `is no line ${at + 1} of two-line elements`, 'it is damaged');
+    const { line: next, number: nextAt } = lines.at(k + 1) ?? { line: '', number: at + 1 };
+    for (const [n, one, where] of [
+      [1, line, `${path}, line ${at}`],
+      [2, next, `${path}, line ${nextAt}`],
+    ] as const) {
+      if (one.length !== LINE || !one.startsWith(`${n} `))
+        refuse(where, `is no line ${n} of two-line elements`, 'it is damaged');
       if (String(checksum(one)) !== one[LINE - 1])
-        refuse(`${path}, line ${k + at + 1}`, 'its checksum is wrong', 'it is damaged: fetch it again');
+        refuse(where, 'its checksum is wrong', 'it is damaged: fetch it again');
     }
     if (line.slice(2, 7) !== next.slice(2, 7))
       refuse(where, 'its two lines are of different satellites', 'the file is damaged');

@@ -75,6 +75,25 @@ describe('orbital elements', () => {
     assert.equal(formatInstant(sets[0].epoch, 3), '2008-09-20T12:25:40.104Z');
   });
 
+  it('are read after a byte-order mark and between comments', () => {
+    const [one, two] = ISS;
+    const names = (text: string): string[] => parseElements(`\uFEFF${text}`, 'a.tle').map(({ name }) => name);
+    assert.deepEqual(names(`${one}\n${two}\n`), ['25544']);
+    assert.deepEqual(
+      names(`# fetched today\n  # by hand\n; all\nISS\n// high\n${one}\n\n% of two\n${two}\n# end\n`),
+      ['ISS'],
+    );
+    assert.deepEqual(names(JSON.stringify([omm()])), ['STILL 1 (PRN 07)']);
+    const record = Object.entries(omm());
+    const row = (k: 0 | 1): string => record.map((entry) => String(entry[k])).join(',');
+    assert.deepEqual(names(`${row(0)}\n${row(1)}\n`), ['STILL 1 (PRN 07)']);
+    // Lines are counted as in the file.
+    assert.throws(
+      () => parseElements(`# one\n${one}\n# three\n${two.replace('51.6416', '51.6417')}\n`, 'a.tle'),
+      /a\.tle, line 4: its checksum is wrong/,
+    );
+  });
+
   it('are refused where they are damaged', () => {
     const [one, two] = ISS;
     const wrong = (text: string) => (): unknown => parseElements(text, 'a.tle');
