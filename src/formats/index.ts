@@ -1,6 +1,7 @@
 /** Files of the field: which formats are opened, read and written, and the types of their contents. */
 export type * from './format.js';
 export { sampleRateOf } from './format.js';
+export { refuseForeignFolder } from './foreign.js';
 export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './registry.js';
 export { readingFields } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
