@@ -215,6 +215,28 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
     );
   });
 
+  it('with rows of several shapes are refused by what they are, not as damaged', async () => {
+    // The first row is of the second window; window 0 has one channel where the data have two.
+    const windows = [
+      'insert into SET::SPECTRAL_WINDOW select from SET::SPECTRAL_WINDOW',
+      'update SET::SPECTRAL_WINDOW set NUM_CHAN=1, CHAN_FREQ=[159e6], CHAN_WIDTH=[1e6] where rownr()=0',
+      'insert into SET::DATA_DESCRIPTION select from SET::DATA_DESCRIPTION',
+      'update SET::DATA_DESCRIPTION set SPECTRAL_WINDOW_ID=rownr()',
+      'update SET set DATA_DESC_ID=1',
+    ];
+    await assert.rejects(
+      facts(await changed(...windows)),
+      /holds several spectral windows; split them first/,
+    );
+    // As DP3 writes it: a table of its own, and windows with fewer channels for short baselines.
+    const averaged = await changed(
+      ...windows,
+      'create table SET/BDA_TIME_AXIS FIELD_ID I4',
+      'alter table SET set keyword BDA_TIME_AXIS=SET/BDA_TIME_AXIS',
+    );
+    await assert.rejects(facts(averaged), /holds baseline-dependent averaging \(BDA_TIME_AXIS\); expand it/);
+  });
+
   it('with several fields are read whole, or of one field by its name or number', async () => {
     const path = await changed(...SECOND_FIELD);
     const both = await facts(path);

@@ -3,6 +3,8 @@
  * differ in the direction of uvw: r₁ − r₂, and V is V₁₂, as casacore makes them from UVFITS; or r₂ − r₁, and V is the
  * conjugate, as some correlators write them. The antenna positions decide which.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { baselineCount } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { closes, preparing } from '../../../core/closing.js';
@@ -52,6 +54,11 @@ const DATA = 'DATA';
 
 export const openMs = (path: string, options: OpenOptions = {}): Promise<VisibilityFile> =>
   preparing(async (closers) => {
+    // Rows of such a set differ in shape, which casacore would call damage.
+    refuseAveraged(
+      path,
+      BDA_TABLES.filter((name) => existsSync(join(path, name))),
+    );
     const casacore = await openCasacore(path);
     const handle = await casacore.open(path, options.column ?? DATA);
     const close = closes(() => {
@@ -73,7 +80,7 @@ function opened(
   const [rowCount, antennaCount, channels, productCount, , fieldCount] = shape;
   if (!(rowCount > 0 && rowCount < MOST_ROWS))
     refuse(path, `holds ${rowCount} rows`, 'it is empty or damaged');
-  refuseAveraged(path, casacore.text(path, handle, 'averaging'));
+  refuseAveraged(path, casacore.text(path, handle, 'averaging').split('\n').filter(Boolean));
   const clock = clockOf(path, casacore.text(path, handle, 'timeFrame'));
   const every = clock.toUtc(readRows(casacore, handle, path, { rowCount }));
   const positions = new Float64Array(3 * antennaCount);
@@ -280,12 +287,15 @@ function opened(
   };
 }
 
+/** Of DP3. */
+const BDA_TABLES = ['BDA_TIME_AXIS', 'BDA_FACTORS', 'BDA_TIME_FACTOR'];
+
 /** DP3 averages short baselines for longer, each row over its own time and channels. */
-function refuseAveraged(path: string, tables: string): void {
-  if (tables !== '')
+function refuseAveraged(path: string, tables: readonly string[]): void {
+  if (tables.length > 0)
     refuse(
       path,
-      `holds baseline-dependent averaging (${tables.trim().split('\n').join(', ')})`,
+      `holds baseline-dependent averaging (${tables.join(', ')})`,
       'expand it with DP3 first (steps=[bdaexpander])',
     );
 }
