@@ -57,7 +57,7 @@ export const leapSecondFollows = (unixSeconds: number): boolean =>
   (unixSeconds + 1) % SECONDS_PER_DAY === 0 && AFTER_LEAP.includes(unixSeconds + 1);
 
 /** TAI − UTC in 1972, when leap seconds began; used for earlier times too. */
-const FIRST_TAI_MINUS_UTC_S = 10;
+export const FIRST_TAI_MINUS_UTC_S = 10;
 
 export const taiMinusUtcS = (unixSeconds: number): number =>
   FIRST_TAI_MINUS_UTC_S + leapSecondsBefore(unixSeconds);

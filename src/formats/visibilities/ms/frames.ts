@@ -1,5 +1,6 @@
 /** Frames of a set's values, in casacore's names: any but the default is converted, reported or refused by name. */
 import { refuse } from '../../../core/errors.js';
+import { FIRST_TAI_MINUS_UTC_S, unixFromElapsed } from '../../../core/leap-seconds.js';
 import { instant } from '../../../core/instant.js';
 import { earthOrientation } from '../../../sky/earth/orientation.js';
 import type { Casacore } from './library.js';
@@ -33,32 +34,59 @@ export function frameOfField(
   );
 }
 
-/** The set's time scale, and its conversion to UTC. Birli before 2023 counted in UT1. */
+/** Scales of time other than UTC. Birli before 2023 counted in UT1. */
+const scales: Readonly<
+  Record<string, { readonly utcOf: (path: string, timeS: number) => number; readonly by: string }>
+> = {
+  UT1: { utcOf: (_path, timeS) => utcOfUt1(timeS), by: "by the table of the Earth's orientation" },
+  TAI: { utcOf: utcOfTai, by: 'by the leap seconds' },
+};
+
+/** The set's time scale, and its conversion to UTC. */
 export function clockOf(
   path: string,
   frame: string,
 ): { readonly toUtc: (rows: Rows) => Rows; readonly assumed: readonly string[] } {
   if (frame === 'UTC') return { toUtc: (rows) => rows, assumed: [] };
-  if (frame !== 'UT1') return refuse(path, `counts its times in ${frame}`, 'write it with times in UTC');
+  if (!Object.hasOwn(scales, frame))
+    return refuse(path, `counts its times in ${frame}`, 'write it with times in UTC');
+  const { utcOf, by } = scales[frame];
   return {
     toUtc: (rows) => {
       const known = new Map<number, number>();
       const times = rows.times.map((timeS) => {
-        const utcS = known.get(timeS) ?? utcOf(timeS);
+        const utcS = known.get(timeS) ?? utcOf(path, timeS);
         known.set(timeS, utcS);
         return utcS;
       });
       return { ...rows, times };
     },
-    assumed: ["its times are in UT1: converted to UTC by the table of the Earth's orientation"],
+    assumed: [`its times are in ${frame}: converted to UTC ${by}`],
   };
 }
 
+/** An invalid date is refused later, with its row. */
+const isDate = (timeS: number): boolean => timeS > 0 && timeS < 1e10;
+
+/** Seconds of MJD, of which a day has 86 400: a leap second has none. */
+function utcOfTai(path: string, taiS: number): number {
+  if (!isDate(taiS)) return taiS;
+  const elapsedS = taiS - MJD_TO_UNIX_S - FIRST_TAI_MINUS_UTC_S;
+  const whole = Math.floor(elapsedS);
+  const { unixSeconds, leap } = unixFromElapsed(whole);
+  if (leap === 1)
+    refuse(
+      path,
+      'an integration has its middle within a leap second',
+      'split the set before it (CASA: split)',
+    );
+  return unixSeconds + (elapsedS - whole) + MJD_TO_UNIX_S;
+}
+
 /** Seconds of MJD. UT1 is within a second of UTC, over which the difference changes by less than 0.1 µs. */
-function utcOf(ut1S: number): number {
+function utcOfUt1(ut1S: number): number {
   const unix = ut1S - MJD_TO_UNIX_S;
-  // An invalid date is refused later, with its row.
-  if (!(ut1S > 0 && ut1S < 1e10)) return ut1S;
+  if (!isDate(ut1S)) return ut1S;
   const differenceS = (at: number): number =>
     earthOrientation(instant(Math.floor(at), at - Math.floor(at))).ut1MinusUtcS;
   return ut1S - differenceS(unix - differenceS(unix));

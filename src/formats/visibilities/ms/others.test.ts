@@ -170,8 +170,8 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
         new RegExp(`gives the place of its field a place in ${word}, which is not read; phase it`),
       );
     await assert.rejects(
-      facts(await changed("alter table SET set keyword TIME::MEASINFO.Ref='TAI'")),
-      /counts its times in TAI; write it with times in UTC/,
+      facts(await changed("alter table SET set keyword TIME::MEASINFO.Ref='TDB'")),
+      /counts its times in TDB; write it with times in UTC/,
     );
     const lsrk = await facts(await changed('update SET::SPECTRAL_WINDOW set MEAS_FREQ_REF=1'));
     assert.match(lsrk.assumed?.join() ?? '', /frequencies are labelled LSRK/);
@@ -191,6 +191,18 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       assert.ok(Math.abs(apartS) < 2e-5, `integration ${k}: ${apartS} s`);
     });
     assert.match(String(shifted.file.assumed), /its times are in UT1: converted to UTC/);
+  });
+
+  it('with times in TAI are read in UTC', async () => {
+    const plain = await readVisibilities(await changed());
+    const shifted = await readVisibilities(
+      await changed('update SET set TIME=TIME+37', "alter table SET set keyword TIME::MEASINFO.Ref='TAI'"),
+    );
+    plain.all.forEach((one, k) => {
+      const apartS = secondsBetween(one.start, shifted.all[k].start);
+      assert.ok(Math.abs(apartS) < 2e-6, `integration ${k}: ${apartS} s`);
+    });
+    assert.match(String(shifted.file.assumed), /its times are in TAI: converted to UTC by the leap seconds/);
   });
 
   it('without tables that are not read (WSRT, DP3) are read, and stay as they are', async () => {
