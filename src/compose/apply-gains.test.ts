@@ -31,10 +31,37 @@ describe('gains for the data at hand', () => {
     assert.throws(() => match(single, 101.1e6), /no gains near 101\.1 MHz/);
   });
 
+  it('are found by name, where the file has more stations or another order', () => {
+    const [first, second, third] = trioGains.stations;
+    // Per station two inputs, per channel six: 'x' stands first, then ours in another order.
+    const from = [-1, 2, 0, 1];
+    const pick = <Kind extends Float64Array | Uint8Array>(values: Kind, parts: number, made: Kind): Kind => {
+      for (let c = 0; c < 2; c++)
+        from.forEach((s, at) => {
+          for (let n = 0; n < 2 * parts; n++)
+            made[(c * 4 + at) * 2 * parts + n] = s < 0 ? 9 : values[(c * 3 + s) * 2 * parts + n];
+        });
+      return made;
+    };
+    const more = {
+      ...trioGains,
+      stations: ['x', third, first, second],
+      solutions: [],
+      gains: gainsCA(pick(trioGains.gains as Float64Array, 2, new Float64Array(32)), 2, 8),
+      solved: pick(trioGains.solved, 1, new Uint8Array(16)),
+    };
+    const plain = match({ ...trioGains, solutions: [] }, 100e6, 101e6);
+    assert.deepEqual(match(more, 100e6, 101e6), plain);
+    assert.throws(
+      () => match({ ...more, stations: [third, third, first, second] }, 100e6),
+      new RegExp(`not these 3 of trio: it has not, or not once, ${third}`),
+    );
+  });
+
   it('of another telescope are refused', () => {
     assert.throws(
       () => match({ ...trioGains, stations: ['x', 's1', 's2'] }, 100e6),
-      /is for 3 stations of trio/,
+      /is for 3 stations of trio, not these 3 of trio: it has not, or not once, /,
     );
     assert.throws(
       () => match({ ...trioGains, polarisations: 1 }, 100e6),

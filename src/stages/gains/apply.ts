@@ -27,6 +27,23 @@ export function crossHandsKnown({ solved, crossHands }: Calibrated): boolean {
   );
 }
 
+/** The place of each of the data's stations in the file, by name: files of gains may list a whole telescope. */
+function placesByName(file: GainsFile, path: string, { name, stations }: Telescope): readonly number[] {
+  const names = stations.map((station) => station.name);
+  if (names.length === file.stations.length && names.every((one, s) => one === file.stations[s]))
+    return names.map((_, s) => s);
+  const isAlone = (one: string, among: readonly string[]): boolean =>
+    among.indexOf(one) === among.lastIndexOf(one) && among.includes(one);
+  const without = names.filter((one) => !isAlone(one, file.stations) || !isAlone(one, names));
+  if (without.length > 0)
+    refuse(
+      path,
+      `is for ${file.stations.length} stations of ${file.telescope}, not these ${names.length} of ${name}: it has not, or not once, ${without.slice(0, 5).join(', ')}${without.length > 5 ? ` and ${without.length - 5} more` : ''}`,
+      'calibrate this data',
+    );
+  return names.map((one) => file.stations.indexOf(one));
+}
+
 /**
  * Gains of the nearest channel, for each of ours; refused where ours is in none of theirs, half a channel to either
  * side. Where the file has several times, those at `moment`; the first ones by default.
@@ -40,14 +57,7 @@ export function matchGains(
 ): CalibratedFully {
   const first = [file, ...(file.later ?? [])].find(({ solved: known }) => known.includes(1)) ?? file;
   const at = gainsAtMoment(file, moment ?? first.time);
-  const names = telescope.stations.map(({ name }) => name);
-  if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
-    refuse(
-      path,
-      `is for ${file.stations.length} stations of ${file.telescope}, not these ${names.length} of ${telescope.name}`,
-      'calibrate this data',
-    );
-  }
+  const places = placesByName(file, path, telescope);
   if (file.polarisations !== telescope.polarisations) {
     refuse(
       path,
@@ -58,7 +68,9 @@ export function matchGains(
   const theirs = file.frequenciesHz;
   // The width of a single channel is unknown; its gains are used within a hundredth of its frequency.
   const farthestHz = theirs.length > 1 ? 0.5001 * leastStepHz(theirs) : 0.01 * theirs[0];
-  const inputs = names.length * file.polarisations;
+  const each = file.polarisations;
+  const inputs = places.length * each;
+  const theirInputs = file.stations.length * each;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
   const leakage = at.leakage && new Float64Array(gains.length);
   const solved = new Uint8Array(frequenciesHz.length * inputs);
@@ -72,10 +84,12 @@ export function matchGains(
         'calibrate this band',
       );
     }
-    gains.set(at.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
-    if (at.leakage)
-      leakage?.set(at.leakage.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
-    solved.set(at.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
+    places.forEach((place, s) => {
+      const [from, to] = [nearest * theirInputs + place * each, c * inputs + s * each];
+      gains.set(at.gains.subarray(2 * from, 2 * (from + each)), 2 * to);
+      if (at.leakage) leakage?.set(at.leakage.subarray(2 * from, 2 * (from + each)), 2 * to);
+      solved.set(at.solved.subarray(from, from + each), to);
+    });
     crossHands[c] = at.crossHands[nearest];
   });
   return {
