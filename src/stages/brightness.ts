@@ -9,7 +9,7 @@ import { beamOfTelescope } from '../sky/beams/registry.js';
 import type { SkyPosition, TangentAxes } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { alongAxes } from './geometry.js';
-import type { Calibrated, SkyImage } from './sky-image.js';
+import type { Calibrated, Response, SkyImage, StokesFrame } from './sky-image.js';
 
 /** Below this power relative to the peak, errors of the beam model dominate: pixels get no value. */
 const LEAST_BEAM_POWER = 1e-3;
@@ -32,8 +32,78 @@ export function apparent(telescope: Telescope): Brightness {
   return { kind: 'apparent', beam };
 }
 
+/** For data in this frame: the response is known of feeds as they are. */
+export const responseOf = ({ kind }: StokesFrame): Response => (kind === 'feeds' ? 'divided' : 'kept');
+
+/** Dipoles fixed to the ground, without a stated beam. */
+export const areBare = (telescope: Telescope): boolean =>
+  telescope.mount === 'fixed' && telescope.beamExponent === 0 && !hasElements(telescope);
+
+/** Where an image is on the sky at one moment, and how much of its data is of that moment. */
+interface WeighedAxes {
+  readonly axes: TangentAxes;
+  readonly weight: number;
+}
+
+/**
+ * Divides all planes by the mean power of X and Y of bare dipoles, (1 + sin²(altitude))/2, the mean over the moments of
+ * the data, in place. image : [plane][m][l]. Every image of them passes here, or has its whole Jones matrix undone
+ * (stokes.ts).
+ */
+export function divideByProjection(
+  image: Float64Array,
+  { pixels, pixelCosine }: { readonly pixels: number; readonly pixelCosine: number },
+  looks: readonly WeighedAxes[],
+): void {
+  const size = pixels * pixels;
+  const total = looks.reduce((sum, { weight }) => sum + weight, 0);
+  // The mean of (l·l_z + m·m_z + n·n_z)², whatever the number of moments.
+  const mean = { ll: 0, mm: 0, nn: 0, lm: 0, ln: 0, mn: 0 };
+  for (const { axes, weight } of looks) {
+    const [l, m, n, part] = [axes.l.z, axes.m.z, axes.n.z, weight / total];
+    mean.ll += part * l * l;
+    mean.mm += part * m * m;
+    mean.nn += part * n * n;
+    mean.lm += 2 * part * l * m;
+    mean.ln += 2 * part * l * n;
+    mean.mn += 2 * part * m * n;
+  }
+  const powers = new Float64Array(size);
+  for (let at = 0; at < size; at++) {
+    const l = ((at % pixels) - pixels / 2) * pixelCosine;
+    const m = (Math.floor(at / pixels) - pixels / 2) * pixelCosine;
+    const nn = Math.max(0, 1 - l * l - m * m);
+    const n = Math.sqrt(nn);
+    const squared =
+      mean.ll * l * l + mean.mm * m * m + mean.nn * nn + mean.lm * l * m + mean.ln * l * n + mean.mn * m * n;
+    powers[at] = (1 + squared) / 2;
+  }
+  for (let first = 0; first < image.length; first += size)
+    for (let at = 0; at < size; at++) image[first + at] /= powers[at];
+}
+
+/** For the image of one moment, in place. */
+export function divideResponse(
+  { image, plan }: Pick<SkyImage, 'image' | 'plan'>,
+  telescope: Telescope,
+): void {
+  if (areBare(telescope))
+    divideByProjection(image, { pixels: plan.pixels, pixelCosine: plan.pixelSize }, [
+      { axes: plan.axes, weight: 1 },
+    ]);
+}
+
+/** Of an image without beam correction. */
+const projectionHistory =
+  'brightness is divided by the mean power of X and Y of bare dipoles, (1 + sin(altitude)^2)/2: no beam of theirs is stated';
+
 /** For headers, line by line. */
-export function brightnessHistory({ kind, beam }: Brightness): string[] {
+export function brightnessHistory(
+  { kind, beam }: Brightness,
+  telescope: Telescope,
+  response: Response,
+): string[] {
+  if (kind === 'apparent' && response === 'divided' && areBare(telescope)) return [projectionHistory];
   const words = beam ? `${beam.name}: ${beam.title}` : 'unknown';
   return kind === 'apparent'
     ? [`brightness is apparent, times the element's beam (${words})`]

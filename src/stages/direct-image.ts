@@ -13,6 +13,7 @@ import {
   type SkyImage,
 } from './sky-image.js';
 import { blankDiscs } from './blank-discs.js';
+import { divideResponse } from './brightness.js';
 import { prepareCardDirectImager } from './card/images.js';
 import type { SpectrumGrid } from './clock.js';
 import { PlannedImager, type ImagerStore, type PlannedFor } from './planned-imager.js';
@@ -109,6 +110,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
         const { image, samples, weights } = made;
         const one = { image, samples, weights, plan, frame: sky, start, durationS };
         blankDiscs(one, settings.image.blanked);
+        if (settings.image.response !== 'kept') divideResponse(one, telescope);
         return lender.image(one);
       },
     }),

@@ -13,7 +13,7 @@ import {
 import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
 import type { BeyondCells, FittedBeam, HandTally, WideMethod } from '../image/index.js';
 import type { SkyFrame, SkyPosition } from '../sky/frame.js';
-import { labelsOf, type PictureOptions } from './products.js';
+import { brightnessFacts, labelsOf, type PictureOptions } from './products.js';
 import type { Smearing } from './smearing.js';
 
 export interface SeriesImage {
@@ -112,7 +112,7 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
       everyS: series.everyS,
       planes: images,
       history: present(
-        ...options.history,
+        ...brightnessFacts(options).history,
         images.some(({ centre }) => centre.raDeg !== middle.centre.raDeg) &&
           'each image has a centre of its own: CRVAL is of the middle one, table TIMES has all',
       ),

@@ -26,6 +26,7 @@ import {
 } from '../image/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { blankDiscs } from './blank-discs.js';
+import { divideResponse } from './brightness.js';
 import { frameAtMiddle } from './geometry.js';
 import { withoutLeakage } from './gains/apply-visibilities.js';
 import {
@@ -92,6 +93,7 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
           : 'keep autocorrelations, or image another integration',
       );
       blankDiscs(sky, settings.image.blanked);
+      if (settings.image.response !== 'kept') divideResponse(sky, settings.telescope);
       account.images++;
       await emit(sky);
     },

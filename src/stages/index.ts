@@ -4,9 +4,12 @@ export {
   type PowersAt,
   type SharedLook,
   apparent,
+  areBare,
   correctForBeam,
   correctedSky,
+  divideByProjection,
   meanPowers,
+  responseOf,
 } from './brightness.js';
 export {
   type CalibrateSettings,
@@ -167,7 +170,9 @@ export {
   type CalibratedAt,
   type CalibratedFully,
   type ImageSettings,
+  type Response,
   type SkyImage,
+  type StokesFrame,
   type StokesPlanes,
   axesAt,
   calibratedAt,
@@ -199,7 +204,6 @@ export {
 export {
   NARROW_DEG,
   SNAPSHOT_S,
-  type StokesFrame,
   edgeError,
   leftOut,
   narrowStokes,

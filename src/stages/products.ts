@@ -33,7 +33,7 @@ import { textOf } from '../messages/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
 import { apparent, brightnessHistory, type Brightness } from './brightness.js';
-import { centreOf, type SkyImage, type StokesPlanes } from './sky-image.js';
+import { centreOf, type Response, type SkyImage, type StokesPlanes } from './sky-image.js';
 import { tiltLines } from './tilt.js';
 
 export interface ProductOptions {
@@ -47,6 +47,8 @@ export interface ProductOptions {
   readonly channels: 'average' | 'keep';
   /** Whether the element beam is still in the brightness; by default apparent, by the telescope's own beam. */
   readonly brightness?: Brightness;
+  /** Whether the response of bare dipoles is divided out: it is by default. */
+  readonly response?: Response;
   /** What the gains lack between X and Y: the Stokes parameters that need it are left out. */
   readonly crossHands?: CrossHandLack;
   readonly history: readonly string[];
@@ -105,18 +107,22 @@ function fitted({ plan }: Beamed, beam: SkyImage['image'], channel: number): Fit
 /** Images from visibilities have a beam, direct ones have none. */
 type Beamed = SkyImage & { readonly beam?: SkyImage['image'] };
 
-/** For brightness in Jy only: counts have no true scale. */
+/** What the brightness of an image is; PBCOR for that in Jy only: counts have no true scale. */
 export function brightnessFacts({
   telescope,
   unit,
   brightness = apparent(telescope),
+  response = 'divided',
   history,
-}: Pick<ProductOptions, 'telescope' | 'unit' | 'brightness' | 'history'>): Pick<
+}: Pick<ProductOptions, 'telescope' | 'unit' | 'brightness' | 'response' | 'history'>): Pick<
   FitsImage,
   'brightness' | 'history'
 > {
-  if (!unit.startsWith('Jy')) return { history };
-  return { brightness: brightness.kind, history: [...history, ...brightnessHistory(brightness)] };
+  if (unit === 'beam') return { history };
+  return {
+    ...(unit.startsWith('Jy') && { brightness: brightness.kind }),
+    history: [...history, ...brightnessHistory(brightness, telescope, response)],
+  };
 }
 
 /** Arrays with fewer stations have sidelobes that are easily taken for sources. */

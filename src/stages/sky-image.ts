@@ -27,6 +27,12 @@ import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
 import type { Stage } from './stage.js';
 
+/**
+ * Whether the response of bare dipoles is divided out of an image, so that an unpolarised source has its flux at every
+ * altitude; it stays where a beam is stated, which includes it.
+ */
+export type Response = 'divided' | 'kept';
+
 export interface ImageSettings {
   /** Along each side. Default: 128, or the next good size that holds the array. */
   readonly pixels?: number;
@@ -36,6 +42,8 @@ export interface ImageSettings {
   readonly apertures?: readonly ElementBeam[];
   /** Where images are centred, once it is chosen for a run (`withCentre`). */
   readonly normalEnu?: Vector3;
+  /** Divided out by default. */
+  readonly response?: Response;
   /** What is blank in the image. */
   readonly blanked?: BlankedDiscs;
 }
@@ -60,6 +68,10 @@ export const calibratedAt = (
   moment: Instant,
   start?: Instant,
 ): Calibrated => (typeof calibrated === 'function' ? calibrated(moment, start) : calibrated);
+
+/** The frame of the data's Stokes parameters. */
+export type StokesFrame =
+  { readonly kind: 'feeds' } | { readonly kind: 'sky' } | { readonly kind: 'unknown'; readonly why: string };
 
 /** The Stokes parameters of an image, and why. */
 export interface StokesPlanes {

@@ -26,21 +26,19 @@ import {
 import { altitudeDeg, skyFrame, type SkyFrame, type TangentAxes } from '../sky/frame.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { Mount, Telescope } from '../telescope/telescope.js';
+import { areBare, divideResponse } from './brightness.js';
 import { alongAxes } from './geometry.js';
 import {
   calibratedAt,
   type Calibrated,
   type CalibratedAt,
   type SkyImage,
+  type StokesFrame,
   type StokesPlanes,
 } from './sky-image.js';
 
 /** Values of --feeds: a mount whose rotation is not corrected, or `corrected`, where it is already. */
 type FeedsWord = Mount | 'corrected';
-
-/** The frame of the data's Stokes parameters. */
-export type StokesFrame =
-  { readonly kind: 'feeds' } | { readonly kind: 'sky' } | { readonly kind: 'unknown'; readonly why: string };
 
 /** Fields below this are narrow: one matrix, that at the centre, is undone for all of it. */
 export const NARROW_DEG = 10;
@@ -123,6 +121,7 @@ function undoFeeds(
   const values = Float64Array.from(image);
   const noLinear = new Uint8Array(size);
   const pole = poleOf(options.frame);
+  const bare = brightness === 'apparent' && areBare(telescope);
   for (let at = 0; at < size; at++) {
     const l = ((at % pixels) - pixels / 2) * pixelCosine;
     const m = (Math.floor(at / pixels) - pixels / 2) * pixelCosine;
@@ -140,8 +139,12 @@ function undoFeeds(
         places.map((place) => image[place]),
       );
       const sky = isPartial ? partlyUndone(jones, found) : undone(jones, found);
-      // A single polarisation is left unchanged.
-      if (Number.isNaN(found.i) || !sky) continue;
+      if (Number.isNaN(found.i)) {
+        // A single hand has the mean response of both.
+        if (bare) for (const place of places) values[place] /= rmsOf(jones) ** 2;
+        continue;
+      }
+      if (!sky) continue;
       productsOf(feeds, sky).forEach((value, p) => (values[places[p]] = value));
     }
   }
@@ -150,13 +153,13 @@ function undoFeeds(
 
 /** Relative to the beam that stays in the brightness: the mean of X and Y, or each one's own where it was divided out. */
 function shapeOf(
-  { mount, beamExponent }: Telescope,
+  telescope: Telescope,
   jones: FeedJones,
   brightness: 'apparent' | 'beam-corrected',
 ): FeedJones {
-  if (mount !== 'fixed') return jones;
+  if (telescope.mount !== 'fixed') return jones;
   if (brightness === 'beam-corrected') return normalisedRows(jones);
-  return beamExponent === 0 ? jones : scaled(jones, 1 / rmsOf(jones));
+  return areBare(telescope) ? jones : scaled(jones, 1 / rmsOf(jones));
 }
 
 function undone(jones: FeedJones, found: Stokes): Stokes | undefined {
@@ -211,7 +214,7 @@ export function snapshotStokes(
   };
 }
 
-/** An image around the zenith, or of an array's plane, with its Stokes parameters on the sky. */
+/** An image around the zenith, or of an array's plane, with its Stokes parameters on the sky; a single hand in place. */
 export function snapshotOnSky<Sky extends SkyImage>(
   sky: Sky,
   data: StokesFrame,
@@ -225,7 +228,10 @@ export function snapshotOnSky<Sky extends SkyImage>(
   },
 ): Sky {
   const { plan, frame } = sky;
-  if (plan.polarisations === 1) return sky;
+  if (plan.polarisations === 1) {
+    if (!of.beam && data.kind === 'feeds') divideResponse(sky, of.telescope);
+    return sky;
+  }
   return {
     ...sky,
     ...snapshotStokes(sky, data, {

@@ -17,6 +17,7 @@ import {
   coherenceOf,
   type Coherence,
   snapshotOnSky,
+  responseOf,
   stokesFrameOf,
   betweenPixels,
   seenIn,
@@ -125,10 +126,11 @@ interface SeenImage {
 // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
 export async function planImages(
   fields: Product<'images'>,
-  observed: Observed,
+  given: Observed,
 ): Promise<PlannedProduct<ImageFacts>> {
-  const { recording, spectra, flaggedInputs } = observed;
-  const { telescope, frame: data } = stokesFrameOf(observed.telescope, { feedFrame: 'feeds' }, fields.feeds);
+  const { recording, spectra, flaggedInputs } = given;
+  const { telescope, frame: data } = stokesFrameOf(given.telescope, { feedFrame: 'feeds' }, fields.feeds);
+  const observed = { ...given, telescope };
   const path = fields.images ?? undefined;
   if (path !== undefined && !/\.fits?$/i.test(path))
     refuse('products.images', `'${path}' does not end in .fits`, 'a PNG is written beside it');
@@ -140,6 +142,8 @@ export async function planImages(
     pixels: fields.pixels,
     field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
     kernelSize: fields.kernel ?? 5,
+    // A single image gets its Stokes parameters when it is finished.
+    response: every === undefined ? 'kept' : responseOf(data),
     blanked: { discs: observed.discs, fixedTo: observed.delays?.towards ? 'sky' : 'ground' },
     // If the beams of different stations are divided out, each is gridded with its own kernel.
     apertures: correction?.perStation,
@@ -458,6 +462,7 @@ export const imageOptions = (
   telescope,
   crossHands,
   ...(correction && { brightness: { kind: 'beam-corrected', beam: correction } }),
+  response: responseOf(stokesFrameOf(telescope, { feedFrame: 'feeds' }, fields.feeds).frame),
   method:
     fields.method === 'direct'
       ? 'Direct imaging (EPIC)'

@@ -5,7 +5,14 @@ import { CorellaError, refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import { openFile, readGainFile, type VisibilityFile } from '../../formats/index.js';
 import { Steering } from '../../live/index.js';
-import { matchGains, outsideField, prepareImage, through } from '../../stages/index.js';
+import {
+  matchGains,
+  outsideField,
+  prepareImage,
+  responseOf,
+  stokesFrameOf,
+  through,
+} from '../../stages/index.js';
 import { findSources } from '../../sky/sources.js';
 import type { Page } from '../open.js';
 
@@ -58,6 +65,7 @@ async function showIntegrations(
         ? ({ kind: 'all-sky' } as const)
         : ({ kind: 'field', widthDeg: fieldDeg } as const),
     kernelSize: 5,
+    response: responseOf(stokesFrameOf(telescope, header, undefined).frame),
   } as const;
   const common = { backend, telescope, frequenciesHz };
   const imaging = { ...common, image, weight: 'natural', autos: 'leave-out' } as const;

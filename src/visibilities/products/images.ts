@@ -20,14 +20,16 @@ import {
   type Product,
 } from '../../products/index.js';
 import {
+  areBare,
   onContactSheet,
+  responseOf,
   stokesFrameOf,
   writeSeries,
   type Series,
   type StokesFrame,
 } from '../../stages/index.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
-import { kindsOf } from '../../sky/beams/powers.js';
+import { kindsOf, type StationKinds } from '../../sky/beams/powers.js';
 import { parseSources } from '../../sky/chosen-sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
@@ -142,7 +144,7 @@ type Made<Facts> = Pick<
 >;
 
 function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedSeries> {
-  const { product, from, file, telescope, choice, unit, gainsAre } = plan;
+  const { product, from, file, telescope, data, choice, unit, gainsAre } = plan;
   const paths = seriesPaths(path, { picture: true, sheet: product.sheet === true });
   return {
     paths: Object.values(paths) as string[],
@@ -161,6 +163,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
         method: weightWords(product),
         unit,
         gainsAre,
+        response: responseOf(data),
         history: present(
           ...history,
           made && `${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`,
@@ -183,7 +186,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
 }
 
 function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
-  const { product, from, file, telescope, beam, choice, unit, gainsAre } = plan;
+  const { product, from, file, telescope, data, beam, choice, unit, gainsAre } = plan;
   const { header } = file;
   const clean = cleanOf(product);
   const paths = path === undefined ? undefined : pathsOf(product, path, clean !== undefined);
@@ -213,6 +216,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
         telescope,
         feeds: header.feeds,
         ...(beam && { brightness: { kind: 'beam-corrected' as const, beam } }),
+        response: responseOf(data),
         ...cross,
         method: `${clean ? 'CLEANed, ' : ''}${weightWords(product)}`,
         unit,
@@ -293,7 +297,7 @@ async function asFarAsItGoes(
 }
 
 const setupOf = (
-  { file: { header }, telescope, beam, from: { discs } }: ImagePlan,
+  { file: { header }, telescope, data, beam, from: { discs } }: ImagePlan,
   backend: Backend,
   { calibrated }: GainsOver,
   shown: ReturnType<MakingFromVisibilities['stage']>,
@@ -304,7 +308,8 @@ const setupOf = (
   polarisations: header.polarisations,
   calibrated,
   codes: header.products,
-  kinds: beam && kindsOf(beam, telescope.stations.length),
+  kinds: kindsFor(beam, telescope),
+  response: responseOf(data),
   frequenciesHz: header.frequenciesHz,
   channelWidthHz: header.channelWidthHz,
   fringes: fringesOf(header),
@@ -313,6 +318,13 @@ const setupOf = (
   },
   onProgress: shown.update,
 });
+
+/** The weights of moments are needed where something is divided out that changes with altitude. */
+function kindsFor(beam: ElementBeam | undefined, telescope: Telescope): StationKinds | undefined {
+  const stations = telescope.stations.length;
+  if (beam) return kindsOf(beam, stations);
+  return areBare(telescope) ? { ofStation: new Array<number>(stations).fill(0), count: 1 } : undefined;
+}
 
 const settingsOf = (
   product: Product<'images'>,

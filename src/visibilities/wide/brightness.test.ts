@@ -8,8 +8,9 @@ import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import { kindsOf } from '../../sky/beams/powers.js';
 import { skyFrame } from '../../sky/frame.js';
 import { fixedCentre } from '../../sky/phase-centre.js';
-import { correctedWide } from './brightness.js';
+import { correctedWide, withoutResponse } from './brightness.js';
 import { imageWide } from './image.js';
+import { imageWideSeries } from './series.js';
 import type { WideSettings } from './settings.js';
 import { arrayOf, pointSeen } from './testing.js';
 
@@ -116,5 +117,59 @@ describe('wide images over the beam', () => {
     const [xx, yy] = await seenOver(mixed, [seen], one, { stokes: 'IQUV' });
     isTen(xx);
     isTen(yy);
+  });
+});
+
+describe('wide images of bare dipoles', () => {
+  const bare = { ...telescope, mount: 'fixed' } as const;
+  const frequenciesHz = Float64Array.of(100e6);
+  /** From the zenith down to 15° in six hours, at 30.7° south. */
+  const integrations = [3, 5, 7, 9].map((hour) => {
+    const moment = addSeconds(start, hour * 3600);
+    const power = (1 + up(addSeconds(moment, 0.5)) ** 2) / 2;
+    const voltage = (): number => Math.sqrt(power);
+    return pointSeen({ telescope, frequenciesHz, start: moment, at, fluxJy: 10, voltage });
+  });
+  const setup = {
+    ...{ backend: openReference(), telescope: bare, frequenciesHz, channelWidthHz: 1e6 },
+    polarisations: 2,
+    kinds: { ofStation: telescope.stations.map(() => 0), count: 1 },
+  } as const;
+  const settings = {
+    centre: fixedCentre('here', at),
+    field: { pixels: PIXELS, cellDeg: 0.5 },
+    stokes: 'I',
+    weighting: { kind: 'natural' },
+    channels: 'together',
+  } as const;
+
+  it('have their fluxes after hours, dirty and CLEANed', async () => {
+    const dirty = withoutResponse(await imageWide(() => integrations, setup, settings), bare, undefined);
+    isTen(dirty.image[MIDDLE]);
+    const made = await imageWide(() => integrations, setup, { ...settings, clean: { autoMask: 5 } });
+    const cleaned = withoutResponse(made, bare, undefined);
+    // CLEAN takes the flux as constant, which changes by a half.
+    isTen(cleaned.image[MIDDLE], 0.12);
+    isTen(cleaned.cleaned?.dirty[MIDDLE] ?? 0);
+    const model = cleaned.cleaned?.model.reduce((sum, value) => sum + value, 0) ?? 0;
+    isTen(model, 0.12);
+    // Beside an image divided by a beam the others still are.
+    isTen(withoutResponse(made, bare, cosine).cleaned?.dirty[MIDDLE] ?? 0);
+    assert.ok(made.image[MIDDLE] < 9);
+  });
+
+  it('have them in each of a series, and in one of all of it', async () => {
+    for (const everyS of [7200, 9 * 3600]) {
+      const { images } = await imageWideSeries(() => integrations, setup, settings, everyS);
+      assert.equal(images.length, everyS === 7200 ? 4 : 1);
+      for (const { plane } of images) isTen(plane[MIDDLE]);
+    }
+    const kept = await imageWideSeries(
+      () => integrations,
+      { ...setup, response: 'kept' },
+      settings,
+      9 * 3600,
+    );
+    assert.ok(kept.images[0].plane[MIDDLE] < 9);
   });
 });

@@ -6,7 +6,15 @@ import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js'
 import { formatSeconds } from '../../core/units.js';
 import { joinRows, prepareWideImager, type WideRows, usedBand } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
-import { type Series, type SeriesImage, rowsOf, type Integrations } from '../../stages/index.js';
+import {
+  areBare,
+  divideByProjection,
+  frameAtMiddle,
+  type Series,
+  type SeriesImage,
+  rowsOf,
+  type Integrations,
+} from '../../stages/index.js';
 import { flaggedPixels, hiddenPixels } from './horizon.js';
 import { blank, planFor, tryFit } from './image.js';
 import { loneProduct, type WideSettings } from './settings.js';
@@ -52,17 +60,16 @@ export async function imageWideSeries(
   };
   const make = async (group: readonly Integration[], interval: number): Promise<void> => {
     while (images.length < interval) pushEmpty(images.length);
-    const blocks = group
-      .map((one) =>
-        rowsOf(one, {
-          telescope,
-          frequenciesHz,
-          centre: survey.centre,
-          product,
-          calibrated: setup.calibrated,
-        }),
-      )
-      .filter(({ uvwM }) => uvwM.length > 0);
+    const each = group.map((one) =>
+      rowsOf(one, {
+        telescope,
+        frequenciesHz,
+        centre: survey.centre,
+        product,
+        calibrated: setup.calibrated,
+      }),
+    );
+    const blocks = each.filter(({ uvwM }) => uvwM.length > 0);
     setup.onStep?.(`image ${images.length + 1}`);
     if (blocks.length === 0) {
       pushEmpty(interval);
@@ -83,6 +90,16 @@ export async function imageWideSeries(
       await imager.accumulate({ uvwM, weights, frequenciesHz: weighed.frequenciesHz });
       beam = tryFit(plan, (await imager.finish()).image);
     }
+    if (setup.response !== 'kept' && areBare(telescope))
+      divideByProjection(
+        image,
+        plan,
+        each.map(({ weights }, k) => {
+          const frame = frameAtMiddle(telescope, group[k]);
+          const axes = frame.tangentAxes(survey.centre.position(frame));
+          return { axes, weight: weights.reduce((sum, weight) => sum + weight, 0) };
+        }),
+      );
     const { start } = group[0];
     const last = group[group.length - 1];
     const durationS = secondsBetween(start, last.start) + last.durationS;

@@ -1,5 +1,4 @@
 /** Stokes parameters of the sky, from the known properties of the feeds. */
-import { imageCPML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds } from '../../core/instant.js';
 import type { VisibilityHeader } from '../../formats/index.js';
@@ -16,11 +15,11 @@ import {
   stationPositions,
 } from '../../stages/index.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
-import { dipoleVoltage } from '../../sky/beam.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { GainsOver } from '../gains-over.js';
+import { withoutResponse } from './brightness.js';
 import type { WideSkyImage } from './image.js';
 import { choosePixels, longestWavelengths, type WideFieldOptions } from './settings.js';
 
@@ -81,7 +80,7 @@ export function wideStokes(
   if (which === 'I')
     return {
       gains,
-      finish: (sky) => (beam || data.kind !== 'feeds' ? sky : withoutProjection(sky, telescope)),
+      finish: (sky) => (data.kind === 'feeds' ? withoutResponse(sky, telescope, beam) : sky),
     };
   if (data.kind !== 'feeds' || !telescope.mount) {
     const options = { telescope, feeds } as const;
@@ -144,18 +143,3 @@ const onSnapshot = (
         crossHands: 'known',
       })
     : { stokes: leftOut('one product alone') };
-
-/** I of fixed dipoles of unknown beam: undoes their projection at mid-observation, as for all four. */
-function withoutProjection(sky: WideSkyImage, { mount, beamExponent }: Telescope): WideSkyImage {
-  if (mount !== 'fixed' || beamExponent !== 0 || sky.cleaned) return sky;
-  const { pixels, pixelCosine } = sky.pixels;
-  const values = sky.image.map((value, k) => {
-    const at = k % (pixels * pixels);
-    const l = ((at % pixels) - pixels / 2) * pixelCosine;
-    const m = (Math.floor(at / pixels) - pixels / 2) * pixelCosine;
-    const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
-    const z = l * sky.axes.l.z + m * sky.axes.m.z + n * sky.axes.n.z;
-    return value / dipoleVoltage({ x: 0, y: 0, z }) ** 2;
-  });
-  return { ...sky, image: imageCPML(values, sky.frequenciesHz.length, sky.products.length, pixels) };
-}

@@ -20,6 +20,7 @@ import {
   stationPositions,
   type Calibrated,
   type CalibratedAt,
+  type Response,
   prepareBins,
   readRows,
   type Integrations,
@@ -47,6 +48,8 @@ export interface WideSetup extends Held {
   readonly fringes?: 'stopped' | 'running';
   /** To record each kind's share in the image. */
   readonly kinds?: StationKinds;
+  /** Of a series: divided out by default. */
+  readonly response?: Response;
   /** Blank in the image. */
   readonly discs?: readonly SkyDisc[];
   /** Called with a description of each step. */
