@@ -12,7 +12,7 @@ const MOST_BYTES = 48 * 2 ** 20;
 /** Closer images are not needed: a run is viewed in minutes. */
 const LEAST_APART_S = 1;
 
-/** By time, in seconds since 1970. */
+/** By time, in seconds since 1970, of each file apart. */
 export class Thinned<Item extends { readonly unixS: number }> {
   private items: Item[] = [];
   private bytes = 0;
@@ -22,10 +22,12 @@ export class Thinned<Item extends { readonly unixS: number }> {
     private readonly mostBytes: number,
     /** Seconds between two items; at least doubles when memory is full. */
     private apartS = 0,
+    private readonly fileOf: (item: Item) => string | undefined = () => undefined,
   ) {}
 
   add(item: Item, lastsS = 0): void {
-    const last = this.items.at(-1);
+    const file = this.fileOf(item);
+    const last = this.items.findLast((one) => this.fileOf(one) === file);
     if (last && Math.abs(item.unixS - last.unixS) < this.apartS - 1e-3) return;
     this.items.push(item);
     this.bytes += this.bytesOf(item);
@@ -40,8 +42,10 @@ export class Thinned<Item extends { readonly unixS: number }> {
     return this.items;
   }
 
-  at(unixS: number): Item | undefined {
-    return this.items.reduce<Item | undefined>(
+  /** The nearest, of a file where one is named. */
+  at(unixS: number, file?: string): Item | undefined {
+    const items = file === undefined ? this.items : this.items.filter((one) => this.fileOf(one) === file);
+    return items.reduce<Item | undefined>(
       (best, one) => (best && Math.abs(best.unixS - unixS) <= Math.abs(one.unixS - unixS) ? best : one),
       undefined,
     );
@@ -50,22 +54,27 @@ export class Thinned<Item extends { readonly unixS: number }> {
 
 export class ImageHistory extends Thinned<Frame> {
   constructor(mostBytes = MOST_BYTES) {
-    super(({ plane }) => plane.byteLength, mostBytes, LEAST_APART_S);
+    super(
+      ({ plane }) => plane.byteLength,
+      mostBytes,
+      LEAST_APART_S,
+      ({ head }) => head.file,
+    );
   }
 
-  /** The brightness at a position over the run, from the nearest pixel. */
-  curve(l: number, m: number): { readonly unixS: number; readonly value: number | null }[] {
-    return this.all.flatMap(({ head, plane, unixS }) => {
-      const value = pixelAt(plane, head, l, m);
+  /** The brightness at a position over the run, or in the images of a file, from the nearest pixel. */
+  curve(l: number, m: number, file?: string): { readonly unixS: number; readonly value: number | null }[] {
+    return this.all.flatMap((frame) => {
+      const { unixS, head } = frame;
+      const value = head.file === file ? pixelAt(frame, l, m) : undefined;
       return value === undefined ? [] : [{ unixS, value: Number.isFinite(value) ? value : null }];
     });
   }
 }
 
 /** The pixel nearest to a position; undefined outside. */
-function pixelAt(
-  plane: Float32Array,
-  { shape, pixelSize }: Pick<SkyHead, 'shape' | 'pixelSize'>,
+export function pixelAt(
+  { plane, head: { shape, pixelSize } }: Pick<Frame, 'plane' | 'head'>,
   l: number,
   m: number,
 ): number | undefined {

@@ -118,7 +118,9 @@ export class LiveState implements LiveWatcher {
   /** [visibilities, direct, their difference][m][l]. */
   methods: { readonly head: MethodsHead; readonly values: Float32Array } | undefined;
   /** Spectra at positions, if no further image will come. */
-  spectra: ((l: number, m: number) => (number | null)[]) | undefined;
+  spectra: { readonly file?: string; readonly at: (l: number, m: number) => (number | null)[] } | undefined;
+  /** The file that is shown. */
+  shownFile: string | undefined;
   takenSamples = 0;
   private skySources: { readonly atMs: number; readonly sources: readonly SkySource[] } | undefined;
   private readonly asked: PlaceAsked[] = [];
@@ -260,7 +262,7 @@ export class LiveState implements LiveWatcher {
   /** For positions in the last image. */
   keepSpectra({ image, plan }: SkyImage): void {
     const kept = image.slice() as SkyImage['image'];
-    this.spectra = (l, m) => spectrumAt(kept, plan, l, m);
+    this.spectra = { file: this.shownFile, at: (l, m) => spectrumAt(kept, plan, l, m) };
   }
 
   /** Images of the same spectra by both methods, and their difference. */
@@ -312,6 +314,7 @@ export class LiveState implements LiveWatcher {
     const calibrated = steering ? steering.gains.at(start) : imaging?.calibrated;
     const head: SkyHead = {
       topic: 'sky',
+      ...(this.shownFile !== undefined && { file: this.shownFile }),
       shape: [plan.pixels, plan.pixels],
       time: formatInstant(middle, 3),
       durationS,

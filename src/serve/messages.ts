@@ -357,6 +357,8 @@ export interface SkyAxes {
 }
 
 export interface SkyHead extends Head {
+  /** The file that is shown. */
+  readonly file?: string;
   readonly time: string;
   readonly durationS: number;
   readonly number: number;

@@ -8,7 +8,7 @@ import { methodLine } from '../live/index.js';
 import { centreAt } from '../stages/index.js';
 import { skyFrame } from '../sky/frame.js';
 import type { ReImager } from './reimage/reimager.js';
-import type { Frame } from './image-history.js';
+import { pixelAt, type Frame } from './image-history.js';
 import type { Answer, Get } from './http.js';
 import type { Journal } from './journal.js';
 import type { LiveState } from './live-state.js';
@@ -36,7 +36,9 @@ export function readsOf({ state, reImager, journal, around }: Readable): Readonl
     alarms: () => json(state.alarms.all),
     journal: () => json(journal.entries),
     images: () =>
-      json(state.imageHistory.all.map(({ unixS, head }) => ({ unixS, time: head.time, peak: head.peak }))),
+      json(
+        state.imageHistory.all.map(({ unixS, head: { time, peak, file } }) => ({ unixS, time, peak, file })),
+      ),
     'images/at': (query) => frameAt(state, query),
     'images/again': async (query) =>
       framed(await reImager.make(numberIn(query, 'unixS'), query.get('weight') ?? 'natural')),
@@ -52,9 +54,9 @@ function numberIn(query: URLSearchParams, name: string): number {
   return Number.isFinite(value) ? value : refuse(name, `'${text ?? ''}' is no number`, `add ?${name}=…`);
 }
 
-/** The image nearest to a time, in seconds since 1970, in the socket's format. */
+/** The image nearest to a time, in seconds since 1970, of a file where one is named, in the socket's format. */
 function frameAt({ imageHistory }: LiveState, query: URLSearchParams): Answer {
-  const nearest = imageHistory.at(numberIn(query, 'unixS'));
+  const nearest = imageHistory.at(numberIn(query, 'unixS'), query.get('file') ?? undefined);
   return nearest && framed(nearest);
 }
 
@@ -114,15 +116,28 @@ async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
 /** Timeout for a position's spectrum: it comes with the next image. */
 const SPECTRUM_MS = 3000;
 
-/** The current spectrum at a position, and its light curve over the run. */
+/**
+ * The brightness at a position in the latest image, or in that of a time and a file; the current spectrum, and the light
+ * curve over the run, or of the file.
+ */
 async function place(state: LiveState, query: URLSearchParams): Promise<Answer> {
   const [l, m] = [numberIn(query, 'l'), numberIn(query, 'm')];
   if (Math.hypot(l, m) > 1.1) refuse('place', `l = ${l}, m = ${m} is not on the sky`, 'keep l² + m² ≤ 1');
-  const { begun, frame, facts } = state;
+  const { begun, frame, facts, imageHistory } = state;
   if (!frame) return undefined;
+  const file = query.get('file') ?? frame.head.file;
+  const shown = query.has('unixS')
+    ? imageHistory.at(numberIn(query, 'unixS'), file)
+    : file === frame.head.file
+      ? frame
+      : imageHistory.all.findLast(({ head }) => head.file === file);
+  if (!shown) return undefined;
+  const value = pixelAt(shown, l, m);
   const spectrum =
     facts.showing || state.spectra
-      ? (state.spectra?.(l, m) ?? [])
+      ? state.spectra?.file === file
+        ? (state.spectra?.at(l, m) ?? [])
+        : []
       : await Promise.race([
           state.spectrum(l, m),
           new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
@@ -130,9 +145,10 @@ async function place(state: LiveState, query: URLSearchParams): Promise<Answer> 
   return json({
     l,
     m,
-    unit: frame.head.unit,
+    unit: shown.head.unit,
+    value: Number.isFinite(value) ? value : null,
     frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],
     spectrum,
-    curve: state.imageHistory.curve(l, m),
+    curve: imageHistory.curve(l, m, file),
   });
 }

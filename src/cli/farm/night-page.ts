@@ -81,7 +81,7 @@ export async function showNight(
     say,
   });
   // Spectra are only on each machine's own page.
-  page.state.spectra = () => [];
+  page.state.spectra = { at: () => [] };
   let damaged = '';
   const ears = listenToNight(queue, night, {
     health: (health) => {

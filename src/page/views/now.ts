@@ -13,12 +13,15 @@ import '../sky.js';
 
 interface PlaceFacts extends Place {
   readonly unit: string;
+  /** In the image that is shown. */
+  readonly value: number | null;
   readonly frequenciesHz: readonly number[];
   readonly spectrum: readonly (number | null)[];
   readonly curve: readonly { readonly unixS: number; readonly value: number | null }[];
 }
 interface Listed {
   readonly unixS: number;
+  readonly file?: string;
   readonly time: string;
 }
 
@@ -34,6 +37,8 @@ class Now extends View {
   private then: Numbers<SkyHead> | undefined;
   /** Slider position in seconds since 1970; undefined for the current image. */
   private thenUnixS: number | undefined;
+  /** The file of the image at the slider. */
+  private thenFile: string | undefined;
   private weight: 'natural' | 'uniform' | undefined;
   private why = '';
   private status: Status | undefined;
@@ -76,16 +81,23 @@ class Now extends View {
   private async look(): Promise<void> {
     const { place } = this;
     if (!place) return;
-    const response = await fetch(`/api/v1/place?l=${place.l}&m=${place.m}`).catch(() => undefined);
-    if (response?.ok !== true || this.place !== place) return;
+    const { thenUnixS } = this;
+    const when = thenUnixS === undefined ? '' : `&unixS=${thenUnixS}${this.ofFile}`;
+    const response = await fetch(`/api/v1/place?l=${place.l}&m=${place.m}${when}`).catch(() => undefined);
+    if (response?.ok !== true || this.place !== place || this.thenUnixS !== thenUnixS) return;
     this.facts = (await response.json()) as PlaceFacts;
     this.requestUpdate();
   }
 
   private async scrub(at: number): Promise<void> {
-    const frame = this.frames.at(at);
-    this.thenUnixS = at >= this.frames.length - 1 ? undefined : frame?.unixS;
-    await this.showThen();
+    const frame = at >= this.frames.length - 1 ? undefined : this.frames.at(at);
+    this.thenUnixS = frame?.unixS;
+    this.thenFile = frame?.file;
+    await Promise.all([this.showThen(), this.look()]);
+  }
+
+  private get ofFile(): string {
+    return this.thenFile === undefined ? '' : `&file=${encodeURIComponent(this.thenFile)}`;
   }
 
   /** Shows an image of the run as it was made, or its integration re-imaged with other weights. */
@@ -99,7 +111,7 @@ class Now extends View {
     }
     const unixS = thenUnixS ?? this.frames.at(-1)?.unixS ?? Date.now() / 1000;
     const path = weight === undefined ? 'images/at?' : `images/again?weight=${weight}&`;
-    const response = await fetch(`/api/v1/${path}unixS=${unixS}`).catch(() => undefined);
+    const response = await fetch(`/api/v1/${path}unixS=${unixS}${this.ofFile}`).catch(() => undefined);
     if (this.thenUnixS !== thenUnixS || this.weight !== weight) return;
     if (response?.ok === true) this.then = decode(await response.arrayBuffer()) as Numbers<SkyHead>;
     else this.why = ((await response?.json()) as { what?: string } | undefined)?.what ?? 'no answer';
@@ -108,15 +120,19 @@ class Now extends View {
 
   private readonly backToNow = (): void => {
     this.thenUnixS = undefined;
+    this.thenFile = undefined;
     this.weight = undefined;
     void this.showThen();
+    void this.look();
   };
 
   private get sliderAt(): number {
     const { thenUnixS } = this;
     const last = Math.max(0, this.frames.length - 1);
     if (thenUnixS === undefined) return last;
-    const at = this.frames.findIndex(({ unixS }) => unixS >= thenUnixS - 1e-3);
+    const at = this.frames.findIndex(
+      ({ unixS, file }) => unixS >= thenUnixS - 1e-3 && file === this.thenFile,
+    );
     return at < 0 ? last : at;
   }
 
@@ -209,7 +225,7 @@ class Now extends View {
     return html`<h2>A place</h2>
       <p>
         altitude ${degrees(altDeg)}, azimuth
-        ${degrees(azDeg)}${facts ? html`, ${brightness(facts.curve.at(-1)?.value ?? NaN)} ${facts.unit}` : nothing}
+        ${degrees(azDeg)}${facts ? html`, ${brightness(facts.value ?? NaN)} ${facts.unit}` : nothing}
       </p>
       ${facts ? this.charts(facts) : html`<p class="dim">With the next image…</p>`}`;
   }

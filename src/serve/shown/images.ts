@@ -65,6 +65,7 @@ export async function showFits(page: Page, path: string): Promise<void> {
     plane,
     head: {
       topic: 'sky',
+      file: path,
       shape: [pixels, pixels],
       time: `${time}Z`,
       durationS: Number(details.EXPTIME ?? NaN),

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Backend } from '../../backend/backend.js';
 import { openBackend } from '../../backend/select.js';
-import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import { baselineCount, countsCB, imageCPML, visibilitiesCBPP } from '../../core/axes.js';
 import { parseInstant } from '../../core/instant.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { visibilityFormatFor } from '../../formats/index.js';
+import { visibilityFormatFor, writeFitsImage } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { openPage, showVisibilities, type Page } from '../index.js';
+import { openPage, showFits, showVisibilities, type Page } from '../index.js';
 
 const HZ = 30e6;
 /** From west to east. */
@@ -100,5 +100,53 @@ describe('visibilities of bare dipoles', () => {
     const found = seen(frame.plane, frame.head);
     assert.ok(Math.abs(found - expected()) < 0.01 * 100, `${found} for ${expected()}`);
     assert.ok(Math.abs(expected()) > 10);
+  });
+});
+
+describe('images of several files of one time', () => {
+  const write = (name: string, value: number): Promise<void> =>
+    writeFitsImage(join(folder, name), {
+      image: imageCPML(new Float64Array(16).fill(value), 1, 1, 4),
+      pixels: 4,
+      pixelSize: 0.5,
+      polarisations: 1,
+      frequenciesHz: Float64Array.of(HZ),
+      channelWidthHz: 1e5,
+      centre: { raDeg: 0, decDeg: 34 },
+      start,
+      durationS: 1,
+      telescope: 'row',
+      object: 'zenith',
+      unit: 'Jy/beam',
+      history: [],
+    });
+  interface Place {
+    readonly value: number;
+    readonly curve: readonly { readonly value: number }[];
+    readonly spectrum: readonly number[];
+  }
+  const get = async <Value>(query: string): Promise<Value> =>
+    (await (await fetch(`${page.url}api/v1/${query}`)).json()) as Value;
+  const valuesAt = async (query: string): Promise<number[]> =>
+    (await get<Place>(`place?l=0&m=0${query}`)).curve.map(({ value }) => value);
+
+  it('each keep their own values, and a place has those of the image that is shown', async () => {
+    const files = ['one.fits', 'two.fits', 'three.fits'].map((name) => join(folder, name));
+    for (const [k, path] of files.entries()) {
+      await write(['one.fits', 'two.fits', 'three.fits'][k], k + 1);
+      await showFits(page, path);
+    }
+    assert.deepEqual(await valuesAt(''), [3]);
+    assert.equal((await get<Place>('place?l=0&m=0')).value, 3);
+    assert.deepEqual(await valuesAt(`&file=${encodeURIComponent(files[0])}`), [1]);
+    assert.deepEqual((await get<Place>('place?l=0&m=0')).spectrum, []);
+    const listed = await get<readonly { readonly file?: string; readonly peak: number; readonly unixS: number }[]>('images'); // prettier-ignore
+    const own = listed.filter(({ file }) => file !== undefined && files.includes(file));
+    assert.deepEqual(own.map(({ file, peak }) => [file, peak]), files.map((file, k) => [file, k + 1])); // prettier-ignore
+    const then = `unixS=${own[1].unixS}&file=${encodeURIComponent(files[1])}`;
+    assert.equal((await get<Place>(`place?l=0&m=0&${then}`)).value, 2);
+    const at = await fetch(`${page.url}api/v1/images/at?${then}`); // prettier-ignore
+    const bytes = await at.arrayBuffer();
+    assert.equal(new Float32Array(bytes.slice(-4))[0], 2);
   });
 });

@@ -53,6 +53,7 @@ async function showIntegrations(
   { backend, fieldDeg, say }: ShownSettings,
 ): Promise<void> {
   const { telescope, header } = file;
+  page.state.shownFile = file.path;
   const { frequenciesHz, channelWidthHz } = header;
   const gains =
     gainsPath === undefined ? undefined : { path: gainsPath, file: await readGainFile(gainsPath) };
