@@ -243,9 +243,17 @@ describe('messages', () => {
     await made(`plan --card h200 --telescope hera350 --pixels ${pixels}`);
   });
 
-  it('a leap second is a time', async () => {
+  it('a leap second is a time, and its data are refused in files whose dates cannot hold it', async () => {
     await made(
       `simulate ${SKY.replace('2026-03-01T12:00:00Z', '2016-12-31T23:59:60Z')} --stations 4 -o leap.sigmf-meta --quiet`,
+    );
+    await prints(
+      'correlate leap.sigmf-meta -o leap.uvh5',
+      'leap.uvh5: has data within the leap second 2016-12-31T23:59:60Z, which dates of such files cannot hold: their days have 86,400 s; use --times to choose data from 2017-01-01T00:00:00Z on, or data to 2016-12-31T23:59:60Z',
+    );
+    await prints(
+      'image leap.sigmf-meta --direct -o leap.fits',
+      /^corella: leap\.fits: has data within the leap/,
     );
   });
 

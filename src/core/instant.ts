@@ -95,6 +95,25 @@ export function formatInstant(moment: Instant, decimals = 3): string {
   return `${seconds}.${String(ticks - carried * scale).padStart(decimals, '0')}Z`;
 }
 
+export const isInLeapSecond = ({ fraction }: Instant): boolean => fraction >= 1;
+
+/**
+ * Dates of files (Julian, or calendars of other programs) have days of 86 400 s: a moment within a leap second would
+ * be read a second later.
+ */
+export function refuseLeapSecond(where: string, ...moments: readonly Instant[]): void {
+  const inside = moments.find(isInLeapSecond);
+  if (!inside) return;
+  const second = (unixSeconds: number, fraction: number): string =>
+    formatInstant({ unixSeconds, fraction }, 0);
+  const leap = second(inside.unixSeconds, 1);
+  refuse(
+    where,
+    `has data within the leap second ${leap}, which dates of such files cannot hold: their days have 86,400 s`,
+    `use source.from and source.to to choose data from ${second(inside.unixSeconds + 1, 0)} on, or data to ${leap}`,
+  );
+}
+
 /**
  * Julian Date as a midnight (….5) and the fraction of the day since then: two doubles resolve every nanosecond. Days
  * have 86 400 seconds: a leap second extends past the day's end and overlaps the dates of the second after it.

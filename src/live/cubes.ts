@@ -1,8 +1,11 @@
 /** Images of a live run in FITS cubes: collected in memory and written at the end of each cube's time range. */
 import { join, parse } from 'node:path';
 import { planeML } from '../core/axes.js';
+import { addSeconds, formatInstant, isInLeapSecond } from '../core/instant.js';
+import { leapSecondsBefore } from '../core/leap-seconds.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
 import type { FrontSpectra } from '../compose/index.js';
+import { message, type Line } from '../messages/index.js';
 import type { LatestPicture } from './pictures.js';
 import { centreOf, type SkyImage, writeSeries, type SeriesImage } from '../stages/index.js';
 import type { Product } from '../products/index.js';
@@ -27,6 +30,7 @@ export class ImageCubes implements LatestPicture {
   private images: SeriesImage[] = [];
   private last: SkyImage | undefined;
   private slot = 0;
+  private leaps = 0;
   private collectedBytes = 0;
   private cubes = 0;
   private unit: string;
@@ -34,15 +38,31 @@ export class ImageCubes implements LatestPicture {
   /** Images in files so far. */
   drawn = 0;
 
-  constructor(private readonly settings: CubeSettings) {
+  private leftOut: string | undefined;
+
+  constructor(
+    private readonly settings: CubeSettings,
+    private readonly onLine: (line: Line) => void,
+  ) {
     this.unit = settings.unit;
   }
 
   async show(sky: SkyImage, unit: string = this.settings.unit): Promise<void> {
+    const inside = [sky.start, addSeconds(sky.start, sky.durationS / 2)].find(isInLeapSecond);
+    if (inside) {
+      await this.close();
+      const second = formatInstant({ ...inside, fraction: 1 }, 0);
+      if (this.leftOut !== second)
+        this.onLine(message('data.leap-second', { path: this.settings.path, second }));
+      this.leftOut = second;
+      return;
+    }
     const slot = slotOf(this.settings.fields['file-every'], sky.start);
-    const isOver = slot !== this.slot || unit !== this.unit || this.collectedBytes > MOST_BYTES;
+    const leaps = leapSecondsBefore(sky.start.unixSeconds);
+    const isOver =
+      slot !== this.slot || leaps !== this.leaps || unit !== this.unit || this.collectedBytes > MOST_BYTES;
     if (this.images.length > 0 && isOver) await this.close();
-    [this.slot, this.unit] = [slot, unit];
+    [this.slot, this.leaps, this.unit] = [slot, leaps, unit];
     const { plan, frame, start, durationS } = sky;
     const plane = planeML(stokesI(averageChannels(sky.image, plan, sky.weights), plan, 0), plan.pixels);
     this.images.push({ plane, start, durationS, frame, centre: centreOf(sky).position });

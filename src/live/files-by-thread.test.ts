@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
-import { addSeconds, instant, parseInstant } from '../core/instant.js';
+import { addSeconds, formatInstant, instant, parseInstant } from '../core/instant.js';
 import { openFile } from '../formats/index.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import { loadTelescope } from '../telescope/load.js';
@@ -103,17 +103,37 @@ describe('files by a thread of their own', () => {
     assert.ok(Math.abs(raDeg - 299.86817) < 1e-4 && Math.abs(decDeg - 40.73392) < 1e-4);
   });
 
-  it('a leap second and the second after it have one Julian Date: a new file begins', async () => {
-    const files = new FilesByTime(await settingsFor('leap.uvh5'), () => undefined);
-    const before = parseInstant('2016-12-31T23:59:59Z');
-    for (let n = 0; n < 4; n++) await files.append({ ...integration(n), start: addSeconds(before, n) });
+  it('a leap second is left out, reported, and a new file begins after it', async () => {
+    const events: FileEvent[] = [];
+    const files = new FilesByTime(await settingsFor('leap.uvh5'), (event) => events.push(event));
+    const before = parseInstant('2016-12-31T23:59:58Z');
+    for (let n = 0; n < 5; n++) await files.append({ ...integration(n), start: addSeconds(before, n) });
     await files.close();
     const names = ['leap.uvh5', 'leap-2017-01-01T000000Z.uvh5'];
     assert.deepEqual(
       files.paths,
       names.map((name) => join(folder, name)),
     );
-    assert.deepEqual(await Promise.all(names.map(async (name) => (await read(name)).length)), [2, 2]);
+    const starts = await Promise.all(
+      names.map(async (name) => (await read(name)).map(({ start }) => formatInstant(start, 0))),
+    );
+    assert.deepEqual(starts, [
+      ['2016-12-31T23:59:58Z', '2016-12-31T23:59:59Z'],
+      ['2017-01-01T00:00:00Z', '2017-01-01T00:00:01Z'],
+    ]);
+    const closed = events.filter(({ kind }) => kind === 'closed');
+    assert.match(closed[0].why ?? '', /leap second 2016-12-31T23:59:60Z is not written/);
+    assert.equal(closed[1].why, undefined);
+    assert.deepEqual([files.written, files.unwritten], [4, 0]);
+  });
+
+  it('a file does not go on over a leap second that no integration has its middle in', async () => {
+    const files = new FilesByTime(await settingsFor('over.uvh5'), () => undefined);
+    const before = parseInstant('2016-12-31T23:59:55Z');
+    for (let n = 0; n < 3; n++)
+      await files.append({ ...integration(n), start: addSeconds(before, 4 * n), durationS: 4 });
+    await files.close();
+    assert.deepEqual([files.paths.length, files.written, files.unwritten], [2, 3, 0]);
   });
 
   it('a refusal there is a refusal here, and leaves nothing behind', async () => {

@@ -3,7 +3,8 @@ import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError } from '../core/errors.js';
-import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
+import { addSeconds, formatInstant, isInLeapSecond, type Instant } from '../core/instant.js';
+import { leapSecondsBefore } from '../core/leap-seconds.js';
 import {
   errorCode,
   isThere,
@@ -41,7 +42,7 @@ export interface FileEvent {
   readonly path: string;
   /** In the file, or lost with it. */
   readonly integrations: number;
-  /** Reason, where there is no file or it ended early. */
+  /** Reason, where there is no file or it ended early; of a closed file, what is left out beside it. */
   readonly why?: string;
   /** New path of a moved file. */
   readonly to?: string;
@@ -78,18 +79,14 @@ interface OpenFile {
   integrations: number;
   /** Date of the latest integration. */
   dateS: number;
+  /** Leap seconds before its integrations. */
+  readonly leaps: number;
   /** Once the file has its name. */
   growing?: GrowingFile;
 }
 
 /** Readers treat closer times as equal. */
 const ONE_DATE_S = 1e-3;
-
-/** The middle of the integration in seconds without leap seconds, as in Julian Dates. */
-function dateOf({ start, durationS }: Integration): number {
-  const { unixSeconds, fraction } = addSeconds(start, durationS / 2);
-  return unixSeconds + fraction;
-}
 
 type FilePosition = Pick<VisibilityHeader, 'phaseCentre' | 'object'>;
 
@@ -120,6 +117,8 @@ export class FilesByTime implements LiveFiles {
   /** Whether the next file continues none, and when such files were begun. */
   private isAnew = false;
   private begunAnewMs: number[] = [];
+  /** Reported with the next file that is closed. */
+  private leftOut: string | undefined;
   /** Every file with data, in time order. */
   readonly paths: string[] = [];
   written = 0;
@@ -135,10 +134,19 @@ export class FilesByTime implements LiveFiles {
   async append(integration: Integration, position?: FilePosition): Promise<void> {
     await this.look();
     const slot = slotOf(this.settings.everyS, integration.start);
-    const dateS = dateOf(integration);
+    const middle = addSeconds(integration.start, integration.durationS / 2);
+    if (isInLeapSecond(middle)) {
+      const leap = formatInstant({ ...middle, fraction: 1 }, 0);
+      this.leftOut = `the leap second ${leap} is not written: dates of files cannot hold it`;
+      await this.finish();
+      return;
+    }
+    const leaps = leapSecondsBefore(middle.unixSeconds);
+    const dateS = middle.unixSeconds + middle.fraction;
     const leastS = Math.min(ONE_DATE_S, integration.durationS / 4);
-    // A leap second and the second after it have the same date in files: begin a new file.
-    if (this.open && (this.open.slot !== slot || dateS - this.open.dateS < leastS)) await this.finish();
+    const { open: before } = this;
+    if (before && (before.slot !== slot || before.leaps !== leaps || dateS - before.dateS < leastS))
+      await this.finish();
     if (!this.open && (performance.now() < this.retryAtMs || this.areTooMany())) {
       this.unwritten++;
       return;
@@ -146,7 +154,7 @@ export class FilesByTime implements LiveFiles {
     try {
       this.open ??= await this.create(
         integration,
-        slot,
+        { slot, leaps },
         position ?? positionFrom(this.settings, integration),
       );
       await this.open.writer.append(integration);
@@ -260,7 +268,8 @@ export class FilesByTime implements LiveFiles {
     this.open = undefined;
     await done.growing?.close();
     this.paths.push(path);
-    this.onEvent({ kind: 'closed', path, integrations });
+    this.onEvent({ kind: 'closed', path, integrations, ...(this.leftOut && { why: this.leftOut }) });
+    this.leftOut = undefined;
   }
 
   private async keep(why: string): Promise<void> {
@@ -273,7 +282,11 @@ export class FilesByTime implements LiveFiles {
     this.onEvent({ kind: 'full', path: full?.path ?? this.settings.path, integrations, why });
   }
 
-  private async create({ start }: Integration, slot: number, position: FilePosition): Promise<OpenFile> {
+  private async create(
+    { start }: Integration,
+    times: Pick<OpenFile, 'slot' | 'leaps'>,
+    position: FilePosition,
+  ): Promise<OpenFile> {
     const { header, values, largestSum } = this.settings;
     const path = await nextPath(this.settings, start, this.opened === 0);
     const writer = await visibilityFormatFor(path).createVisibilities(
@@ -283,7 +296,7 @@ export class FilesByTime implements LiveFiles {
     );
     this.opened++;
     this.onEvent({ kind: 'opened', path, integrations: 0 });
-    return { path, slot, writer, integrations: 0, dateS: -Infinity };
+    return { path, ...times, writer, integrations: 0, dateS: -Infinity };
   }
 }
 

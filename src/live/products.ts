@@ -143,15 +143,10 @@ export function openImages(
     );
   const unit = calibrated === undefined ? 'counts' : 'Jy/beam';
   if (/\.fits?$/i.test(path))
-    return new ImageCubes({
-      fields,
-      path,
-      telescope,
-      spectra,
-      unit,
-      history,
-      overwrite: observation.overwrite === true,
-    });
+    return new ImageCubes(
+      { fields, path, telescope, spectra, unit, history, overwrite: observation.overwrite === true },
+      onFault,
+    );
   return openLatestPicture(
     {
       path,

@@ -23,6 +23,13 @@ export const dataMessages = {
       `${count(samples, 'sample')} missing, over all inputs${isOfChannels ? ' and channels' : ''}; ${then}`,
     help: 'Missing samples are zero and are not counted in weights. `inspect` shows when and where they are missing.',
   }),
+  'data.leap-second': declare({
+    severity: 'warning',
+    data: { path: 'of the images', second: 'UTC' },
+    text: ({ path, second }: { path: string; second: string }) =>
+      `${path}: the leap second ${second} is not written: dates of files cannot hold it`,
+    help: 'Dates of files have days of 86,400 s, and data within 23:59:60 would get a date one second late. A new file begins after the leap second.',
+  }),
   'data.frames-invalid': declare({
     severity: 'warning',
     data: { frames: 'how many' },

@@ -873,7 +873,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       what: '`opened`, `closed`; `full`: the disk is, and the file keeps what it has; `gone`: it was removed while it was written, with what was in it, or its folder is not there; `moved`: it was, and is whole',
       path: 'its name',
       integrations: 'in it, or lost with it',
-      why: ['`full`, `gone`', 'error of the disk'],
+      why: ['`full`, `gone`, `closed`', 'error of the disk; a leap second that is left out'],
       to: ['`moved`', 'where it is now'],
     },
   },

@@ -7,7 +7,7 @@ import {
   integrationClock,
   oneIntegration,
   onUtc,
-  refuseSharedDates,
+  refuseLeapSeconds,
 } from './clock.js';
 
 describe("an integration's clock", () => {
@@ -112,21 +112,37 @@ describe("an integration's clock", () => {
       );
     });
 
-    it('two integrations on one Julian Date are refused, and others are not', () => {
+    it('integrations with their middle in it are refused, and others are not', () => {
       const check = (everyS: number, align: 'utc' | 'first-sample', spectra = 240): void => {
-        refuseSharedDates(integrationClock({ integrationS: everyS, align }, grid), grid, spectra);
+        refuseLeapSeconds('a.uvh5', integrationClock({ integrationS: everyS, align }, grid), grid, spectra);
       };
+      const refused = /a\.uvh5: has data within the leap second 2016-12-31T23:59:60Z.*source\.from/;
       for (const align of ['utc', 'first-sample'] as const) {
         assert.throws(() => {
           check(1, align);
-        }, /leap second.*source\.from/);
-        check(1, align, 125);
-        check(10, align);
+        }, refused);
+        check(1, align, 120);
+        assert.throws(() => {
+          check(1, align, 125);
+        }, refused);
       }
       assert.throws(() => {
-        check(0.5, 'utc');
-      }, /leap second/);
-      refuseSharedDates(oneIntegration, grid, 240);
+        check(10, 'utc');
+      }, refused);
+      check(10, 'first-sample');
+      // All of it, with its middle there.
+      assert.throws(() => {
+        refuseLeapSeconds('a.uvh5', oneIntegration, grid, 250);
+      }, refused);
+      refuseLeapSeconds('a.uvh5', oneIntegration, grid, 280);
+    });
+
+    it('images that begin there are refused too', () => {
+      const clock = everySpectra(40);
+      refuseLeapSeconds('a.uvh5', clock, grid, 240);
+      assert.throws(() => {
+        refuseLeapSeconds('a.fits', clock, grid, 240, 'start and middle');
+      }, /a\.fits: has data within the leap second/);
     });
   });
 

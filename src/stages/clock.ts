@@ -4,7 +4,13 @@
  */
 import { countSince1970 } from '../core/clock/since-1970.js';
 import { refuse } from '../core/errors.js';
-import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
+import {
+  addSeconds,
+  isInLeapSecond,
+  refuseLeapSecond,
+  secondsBetween,
+  type Instant,
+} from '../core/instant.js';
 import { leapSecondsAfter, leapSecondsBefore } from '../core/leap-seconds.js';
 
 export interface IntegrationClock {
@@ -128,28 +134,26 @@ export function dividedClock(
 export const spectrumStart = ({ start, spectrumRateHz }: SpectrumGrid, index: number): Instant =>
   addSeconds(start, index / spectrumRateHz);
 
-/** Readers treat times closer than this as equal. */
-const ONE_DATE_S = 1e-3;
-
 /**
- * Files keep Julian Dates, on which a leap second and the second after it are the same: integrations that a reader
- * would confuse are refused before they are made.
+ * Dates of files have no leap seconds: integrations (or images) with their middle in one are refused before they are
+ * made. Images give their start as a date too.
  */
-export function refuseSharedDates(clock: IntegrationClock, grid: SpectrumGrid, spectra: number): void {
-  const leaps = ({ unixSeconds }: Instant): number => leapSecondsBefore(unixSeconds);
-  if (leaps(grid.start) === leaps(spectrumStart(grid, spectra))) return;
-  const dates: number[] = [];
+export function refuseLeapSeconds(
+  where: string,
+  clock: IntegrationClock,
+  grid: SpectrumGrid,
+  spectra: number,
+  dates: 'middle' | 'start and middle' = 'middle',
+): void {
+  // Live data have no known end.
+  if (!Number.isFinite(spectra)) return;
+  const ends = [grid.start, spectrumStart(grid, spectra)] as const;
+  const [before, after] = ends.map(({ unixSeconds }) => leapSecondsBefore(unixSeconds));
+  if (before === after && !ends.some(isInLeapSecond)) return;
   for (let at = 0; at < spectra;) {
     const end = Math.min(spectra, clock.cutAfter(at));
-    const { unixSeconds, fraction } = spectrumStart(grid, (at + end) / 2);
-    dates.push(unixSeconds - grid.start.unixSeconds + fraction);
+    refuseLeapSecond(where, spectrumStart(grid, (at + end) / 2));
+    if (dates === 'start and middle') refuseLeapSecond(where, spectrumStart(grid, at));
     at = end;
   }
-  dates.sort((x, y) => x - y);
-  if (dates.some((one, k) => k > 0 && one - dates[k - 1] < ONE_DATE_S))
-    refuse(
-      'integration',
-      'files keep Julian Dates, on which the leap second in this recording and the second after it are the same: two integrations would have one time',
-      'integrate longer, or use what is before the leap second and what is after it one after the other (source.from, source.to)',
-    );
 }

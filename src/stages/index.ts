@@ -39,7 +39,7 @@ export {
   integrationClock,
   onUtc,
   oneIntegration,
-  refuseSharedDates,
+  refuseLeapSeconds,
   spectrumStart,
 } from './clock.js';
 export { type Coherence, KEEP, MOST_DELAY_WIDTHS, longestIntegrationS, coherenceOf } from './coherence.js';

@@ -112,7 +112,7 @@ function fileLines({ kind, path, integrations, why = '', to = '' }: FileEvent): 
     case 'opened':
       return [];
     case 'closed':
-      return [`${path}: ${many}`];
+      return [`${path}: ${many}${why === '' ? '' : `; ${why}`}`];
     case 'full':
       return [`${path}: ${why}; it is whole and holds ${integrations}; trying again in 10 s`];
     case 'moved':

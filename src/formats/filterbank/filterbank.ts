@@ -1,5 +1,6 @@
 /** Filterbanks: power over time and frequency of one beam; SIGPROC (.fil) here, PSRFITS (.sf) in psrfits.ts. */
 import { stat, truncate } from 'node:fs/promises';
+import { refuseLeapSecond } from '../../core/instant.js';
 import { refuse } from '../../core/errors.js';
 import { FITS_BLOCK_BYTES } from '../fits/fits.js';
 import { headOf, openInput, openOn } from '../io/input.js';
@@ -67,6 +68,7 @@ function unpacked(bytes: Uint8Array, { bits }: FilterbankHeader, isSigned: boole
 
 /** The file is complete after each append; if the process is killed, `repairFilterbank` repairs it. */
 export async function createFilterbank(path: string, header: FilterbankHeader): Promise<FilterbankWriter> {
+  refuseLeapSecond(path, header.start);
   if (/\.sf$/i.test(path)) return createPsrfits(path, header);
   const kind = arrayOf(path, header);
   const file = await openOutput(path);

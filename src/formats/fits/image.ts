@@ -4,7 +4,7 @@
  */
 import { imageCPML, type ImageCPML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
+import { addSeconds, formatInstant, refuseLeapSecond, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import {
@@ -125,6 +125,7 @@ export async function encodeFitsImage(
   const channels = frequenciesHz.length;
   const products = polarisations === 1 ? 1 : 4;
   imageCPML(file.image, channels, products, pixels);
+  refuseLeapSecond(output.path, file.start, addSeconds(file.start, file.durationS / 2));
   refuseUneven(output.path, frequenciesHz, 'average the channels, or image those that are');
   const planes = stokesOf(file);
   await output.write(headerBytes(headerCards(file, channels, planes)));

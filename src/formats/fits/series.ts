@@ -1,6 +1,12 @@
 /** A time series of images in one FITS file: RA, Dec, seconds since the first, and a table of starts and centres. */
 import type { PlaneML } from '../../core/axes.js';
-import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import {
+  addSeconds,
+  formatInstant,
+  refuseLeapSecond,
+  secondsBetween,
+  type Instant,
+} from '../../core/instant.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import type { OutputFile } from '../io/output.js';
 import {
@@ -31,6 +37,8 @@ type FitsSeries = Pick<
 
 export async function encodeFitsSeries(output: OutputFile, series: FitsSeries): Promise<void> {
   const { pixels, planes } = series;
+  for (const { start, durationS } of planes)
+    refuseLeapSecond(output.path, start, addSeconds(start, durationS / 2));
   await output.write(headerBytes(cardsOf(series)));
   const bytes = new DataView(new ArrayBuffer(4 * pixels * pixels));
   for (const { plane } of planes) {

@@ -5,7 +5,7 @@
  */
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { julianDate } from '../../core/instant.js';
+import { julianDate, refuseLeapSecond } from '../../core/instant.js';
 import { localSiderealTimeRad } from '../../sky/earth/sidereal.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
@@ -60,7 +60,10 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
     );
   }
   const series = [gains, ...(gains.later ?? [])];
-  for (const one of series) gainsCA(one.gains, channels, stations * polarisations);
+  for (const one of series) {
+    gainsCA(one.gains, channels, stations * polarisations);
+    refuseLeapSecond(path, one.time);
+  }
   const hasLeakage = gains.leakage !== undefined;
   // Jxx, Jyy, and with leakage Jxy, Jyx: the recorded polarisation first, then the sky's.
   const terms = hasLeakage ? 4 : polarisations;

@@ -10,7 +10,12 @@ export async function writeVisibilities(
   all: readonly Integration[],
 ): Promise<string> {
   const writer = await visibilityFormatFor(path).createVisibilities(path, header);
-  for (const one of all) await writer.append(one);
+  try {
+    for (const one of all) await writer.append(one);
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
   await writer.finish();
   return path;
 }

@@ -1,7 +1,8 @@
-/** Shared by UVFITS and UVH5: products, and the metadata preserved from an integration's original file. */
+/** Shared by UVFITS, UVH5 and Measurement Sets: products, and the metadata preserved from an integration's original file. */
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import { addSeconds, refuseLeapSecond } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
 import { firstCode, storedProducts } from '../io/gather.js';
@@ -82,8 +83,9 @@ export function recordingSeen(
   };
 }
 
-/** Refuses an integration of another shape than the file's. */
+/** Refuses an integration of another shape than the file's, and one whose middle the file's dates cannot hold. */
 export function checkIntegration(path: string, header: VisibilityHeader, integration: Integration): void {
+  refuseLeapSecond(path, addSeconds(integration.start, integration.durationS / 2));
   const shape = (...numbers: number[]): string => numbers.join(' × ');
   const given = shape(integration.stations, integration.channels, integration.polarisations);
   const wanted = shape(header.telescope.stations.length, header.frequenciesHz.length, header.polarisations);

@@ -40,6 +40,7 @@ import {
   tiltLines,
   type TiltFacts,
   integrationClock,
+  refuseLeapSeconds,
   type IntegrationClock,
   planMoments,
   flagsOfAll,
@@ -162,6 +163,8 @@ export async function planImages(
   const imagePlan = planned(imaged, frame, frequenciesHz, settings);
   const { pixels } = imagePlan;
   const clock = integrationClock({ integrationS: every, align: fields.align }, grid);
+  if (path !== undefined)
+    refuseLeapSeconds(path, clock, grid, endOfFront(observed.front), 'start and middle');
   const paths = path === undefined ? undefined : seriesPaths(path, { picture, sheet });
   const direct = directParts(fields, observed, settings, clock);
   const unit = observed.calibrated ? 'Jy/beam' : 'counts';

@@ -20,7 +20,7 @@ import {
   measuredRange,
   type Rounded,
   integrationClock,
-  refuseSharedDates,
+  refuseLeapSeconds,
   type FlagTally,
   passing,
   type VanVleckTally,
@@ -29,7 +29,7 @@ import {
 } from '../../stages/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre } from '../../sky/phase-centre.js';
-import type { FrontSpectra } from '../../compose/index.js';
+import { endOfFront, type FrontSpectra } from '../../compose/index.js';
 import { handingOver, type Making, type Observed, type PlannedProduct } from '../product.js';
 import type { Product } from '../registry.js';
 
@@ -77,6 +77,7 @@ export function planVisibilities(
   const integration = planIntegration(fields, observed);
   const clock = integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
   const path = fields.visibilities ?? undefined;
+  if (path !== undefined) refuseLeapSeconds(path, clock, spectra.grid, endOfFront(front));
   const format = path === undefined ? undefined : visibilityFormatFor(path);
   const channels =
     fields.channels === undefined
@@ -190,7 +191,7 @@ function refuseSums(
 }
 
 export function planIntegration(
-  fields: Pick<Product<'visibilities'>, 'integration' | 'align'>,
+  fields: Pick<Product<'visibilities'>, 'integration'>,
   observed: Observed,
 ): PlannedIntegration {
   const { recording, telescope, spectra, delays } = observed;
@@ -206,9 +207,6 @@ export function planIntegration(
   // Integrations are whole numbers of spectra.
   const wholeS =
     chosenS === undefined ? lastsS : Math.max(1, Math.round(chosenS * spectrumRateHz)) / spectrumRateHz;
-  const grid = { start: recording.start, spectrumRateHz };
-  const clock = integrationClock({ integrationS: chosenS, align: fields.align }, grid);
-  if (Number.isFinite(lastsS)) refuseSharedDates(clock, grid, Math.floor(lastsS * spectrumRateHz));
   return {
     chosenS,
     coherence,

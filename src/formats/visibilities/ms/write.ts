@@ -12,7 +12,7 @@ import { addSeconds, type Instant } from '../../../core/instant.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
 import { isMeasurementSet } from '../../io/output.js';
-import { storedIntegrationS, storedUvwM, writtenProducts } from '../pass-through.js';
+import { checkIntegration, storedIntegrationS, storedUvwM, writtenProducts } from '../pass-through.js';
 import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
 import { EAST_ANGLES, mountWords } from './feeds.js';
@@ -88,7 +88,9 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
     if (isReplacing) await rm(before, { recursive: true });
   };
 
-  const append = (integration: Integration): Promise<void> => {
+  // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
+  const append = async (integration: Integration): Promise<void> => {
+    checkIntegration(path, header, integration);
     isAppending = true;
     const { stations, pairs } = integration;
     const middle = addSeconds(integration.start, integration.durationS / 2);
@@ -128,7 +130,6 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
     casacore.call('ms_span', path, handle, secondsOf(first), middleS + integration.durationS / 2);
     finished++;
     isAppending = false;
-    return Promise.resolve();
   };
   return {
     append,
