@@ -43,8 +43,8 @@ interface OutsideData {
 const LEAST_ALTITUDE_DEG = 15;
 /** Relative to the model's brightest. */
 const LEAST_FLUX = 0.05;
-/** A lower peak is not significant. */
-const LEAST_SIGNIFICANCE = 4;
+/** Noise alone has peaks of four times its rms: of a lower peak no position is reported. */
+const LEAST_SIGNIFICANCE = 5;
 /** Nearer than this, 10°, a source of the model leaves too large a residual. */
 const FAR_ENOUGH = Math.cos((10 * Math.PI) / 180);
 /** The largest offset that is searched. */
