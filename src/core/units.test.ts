@@ -13,6 +13,10 @@ describe('quantities for people', () => {
       [59.96, '1 min 0 s'],
       [119.7, '2 min 0 s'],
       [285.2, '4 min 45 s'],
+      [3422, '57 min 2 s'],
+      [3569.4, '59 min 29 s'],
+      [3570, '1 h 0 min'],
+      [35_668, '9 h 54 min'],
     ] as const)
       assert.equal(formatSeconds(seconds), text);
   });

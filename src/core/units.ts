@@ -34,6 +34,10 @@ export function formatBytes(sizeBytes: number): string {
 }
 
 export function formatSeconds(seconds: number): string {
+  if (Math.round(seconds / 60) >= 60) {
+    const minutes = Math.round(seconds / 60);
+    return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  }
   if (Math.round(seconds) >= 60) {
     const whole = Math.round(seconds);
     return `${Math.floor(whole / 60)} min ${whole % 60} s`;

@@ -434,6 +434,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       integrations: shared.integrations,
       visibilities: 'how many',
       durationS: 'from the first to the last',
+      exposureS: 'of the integrations together',
       accuracy: 'that was asked for',
       method: '`gridded`, to that accuracy; `summed`, over every visibility by the formula, exact',
       planes: ['gridded', 'in w'],

@@ -21,6 +21,7 @@ export interface SeriesImage {
   readonly plane: PlaneML;
   readonly start: Instant;
   readonly durationS: number;
+  readonly exposureS?: number;
   readonly frame: SkyFrame;
   readonly centre: SkyPosition;
 }
@@ -78,9 +79,12 @@ export async function writeSeries(paths: SeriesPaths, series: Series, options: S
   const blank = new Set(series.lost);
   const isDrawn = paths.png !== undefined || paths.sheet !== undefined;
   const shownImages = isDrawn ? images.filter((_, k) => !blank.has(k)) : [];
-  const pictures = shownImages.map(({ plane, start, durationS, frame }) =>
+  const pictures = shownImages.map(({ plane, start, durationS, exposureS, frame }) =>
     skyPicture({
-      ...labelsOf({ frame, start, durationS, frequencyHz, bandHz, digits: durationS < 1 ? 3 : 0 }, options),
+      ...labelsOf(
+        { frame, start, durationS, exposureS, frequencyHz, bandHz, digits: durationS < 1 ? 3 : 0 },
+        options,
+      ),
       plane,
       plan,
       stretch,

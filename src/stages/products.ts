@@ -265,6 +265,8 @@ export const handName = (feeds: 'linear' | 'circular', hand: 0 | 1): 'XX' | 'YY'
 /** The facts for a picture's labels. */
 interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
   readonly polarisations: 1 | 2;
+  /** Of the integrations together, where there are gaps between them. */
+  readonly exposureS?: number;
   /** Which of two polarisations is the only one. */
   readonly hand?: 0 | 1;
   readonly frequenciesHz: Float64Array;
@@ -289,6 +291,7 @@ export function labelsOf(
     frame,
     start,
     durationS,
+    exposureS = durationS,
     frequencyHz,
     bandHz,
     centre,
@@ -296,6 +299,8 @@ export function labelsOf(
   }: Pick<SkyImage, 'frame' | 'start' | 'durationS'> & {
     readonly frequencyHz: number;
     readonly bandHz: number;
+    /** Of the integrations together, where there are gaps between them. */
+    readonly exposureS?: number;
     /** For the headline, where it is not the zenith. */
     readonly centre?: string;
     /** Of the time's seconds. */
@@ -315,7 +320,7 @@ export function labelsOf(
     unit: options.unit,
     look: options.look,
     calibration: calibrationOf(options),
-    integrationS: durationS,
+    integrationS: exposureS,
     sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz }).map(
       ({ source, directionEnu }) => ({
         name: source.name,
@@ -327,13 +332,13 @@ export function labelsOf(
 }
 
 export function pictureParts(
-  { frame, start, durationS, polarisations, hand, frequenciesHz, band }: PictureFacts,
+  { frame, start, durationS, exposureS, polarisations, hand, frequenciesHz, band }: PictureFacts,
   options: PictureWords & Pick<PictureOptions, 'channelWidthHz'>,
 ): Omit<SkyPicture, 'plane' | 'plan'> {
   const { frequencyHz, widthHz: bandHz } =
     band ?? usedBand(frequenciesHz, options.channelWidthHz, new Uint8Array(frequenciesHz.length).fill(1));
   return {
-    ...labelsOf({ frame, start, durationS, frequencyHz, bandHz }, options),
+    ...labelsOf({ frame, start, durationS, exposureS, frequencyHz, bandHz }, options),
     stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
   };
 }

@@ -36,6 +36,17 @@ function image(): FitsImage {
 describe('FITS images', () => {
   const folder = temporaryFolder('fits');
 
+  it('state the sum of their integrations and their span', async () => {
+    const path = join(folder, 'times.fits');
+    const timesOf = async (given: Partial<FitsImage>): Promise<unknown[]> => {
+      await writeFitsImage(path, { ...image(), ...given });
+      const { EXPTIME, TELAPSE } = (await readFitsImage(path)).details;
+      return [EXPTIME, TELAPSE];
+    };
+    assert.deepEqual(await timesOf({ durationS: 3422, exposureS: 40 }), [40, 3422]);
+    assert.deepEqual(await timesOf({ durationS: 2 }), [2, 2]);
+  });
+
   it('hold I, Q, U, V with east to the left', async () => {
     const path = join(folder, 'sky.fits');
     await writeFitsImage(path, image());

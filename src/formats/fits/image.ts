@@ -52,6 +52,8 @@ export interface FitsImage {
   readonly centre: SkyPosition;
   readonly start: Instant;
   readonly durationS: number;
+  /** Of its integrations together, where there are gaps between them. */
+  readonly exposureS?: number;
   readonly telescope: string;
   readonly object: string;
   /** Jy/beam, or counts if uncalibrated. */
@@ -211,7 +213,8 @@ function headerCards(file: FitsImage, channels: number, planes: readonly number[
     ...textCards('TIMESYS', 'UTC'),
     ...textCards('DATE-OBS', time(file.start), 'start'),
     ...textCards('DATE-AVG', time(addSeconds(file.start, file.durationS / 2)), 'middle'),
-    realCard('EXPTIME', file.durationS, 's'),
+    realCard('EXPTIME', file.exposureS ?? file.durationS, 's, sum of the integrations'),
+    realCard('TELAPSE', file.durationS, 's, from the first to the last'),
     ...textCards('ORIGIN', 'corella'),
     ...[...file.history, ...crossHandHistory(file)].flatMap((line) => remarkCards('HISTORY', line)),
   ];

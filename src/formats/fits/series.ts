@@ -25,6 +25,8 @@ interface SeriesPlane {
   readonly plane: PlaneML;
   readonly start: Instant;
   readonly durationS: number;
+  /** Of its integrations together, where there are gaps between them. */
+  readonly exposureS?: number;
   /** The sky position at the centre of this image. */
   readonly centre: SkyPosition;
 }
@@ -63,6 +65,12 @@ export async function encodeFitsSeries(output: OutputFile, series: FitsSeries): 
           rows: planes.map(({ start }) => [secondsBetween(first.start, start)]),
         },
         { name: 'DURATION', form: '1D', unit: 's', rows: planes.map(({ durationS }) => [durationS]) },
+        {
+          name: 'EXPOSURE',
+          form: '1D',
+          unit: 's',
+          rows: planes.map(({ durationS, exposureS = durationS }) => [exposureS]),
+        },
         { name: 'RA', form: '1D', unit: 'deg', rows: planes.map(({ centre }) => [centre.raDeg]) },
         { name: 'DEC', form: '1D', unit: 'deg', rows: planes.map(({ centre }) => [centre.decDeg]) },
       ],
@@ -74,6 +82,7 @@ export async function encodeFitsSeries(output: OutputFile, series: FitsSeries): 
 function cardsOf(series: FitsSeries): string[] {
   const { pixels, planes } = series;
   const [first] = planes;
+  const last = planes[planes.length - 1];
   return [
     logicalCard('SIMPLE', true),
     integerCard('BITPIX', -32),
@@ -95,6 +104,12 @@ function cardsOf(series: FitsSeries): string[] {
     ...textCards('TIMESYS', 'UTC'),
     ...textCards('DATEREF', formatInstant(first.start, 6).replace('Z', ''), 'start of the first image'),
     ...textCards('DATE-OBS', formatInstant(first.start, 6).replace('Z', ''), 'start'),
+    realCard(
+      'EXPTIME',
+      planes.reduce((sum, { durationS, exposureS = durationS }) => sum + exposureS, 0),
+      's',
+    ),
+    realCard('TELAPSE', secondsBetween(first.start, last.start) + last.durationS, 's'),
     ...textCards('ORIGIN', 'corella'),
     ...series.history.flatMap((line) => remarkCards('HISTORY', line)),
   ];

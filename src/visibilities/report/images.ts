@@ -69,6 +69,7 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
     integrations: sky.integrations,
     visibilities: sky.visibilities,
     durationS: sky.durationS,
+    exposureS: sky.exposureS,
     accuracy: sky.plan.accuracy,
     method: sky.method,
     ...(sky.method === 'gridded' && { planes: sky.plan.w.planes }),
@@ -82,13 +83,19 @@ function skyFacts(paths: readonly string[], imaged: ImagedSky): object {
   };
 }
 
+/** "40.0 s over 57 min 2 s": of the integrations together, and from the first to the last. */
+const exposureText = ({ exposureS, durationS }: Pick<WideSkyImage, 'exposureS' | 'durationS'>): string =>
+  exposureS < 0.99 * durationS
+    ? `${formatSeconds(exposureS)} over ${formatSeconds(durationS)}`
+    : formatSeconds(exposureS);
+
 function skyLines(paths: readonly string[], imaged: ImagedSky): Line[] {
   const { sky, unit, seconds, note, alone, header } = imaged;
   const { pixels, cellDeg, coarse, loss, peak, beam, sidelobes } = figuresOf(imaged);
   return present(
     `${paths.join(', ')}: ${pixels} × ${pixels} pixels of ${angleText(cellDeg)} around ${sky.centreName}, ` +
       `peak ${Number(peak.toPrecision(4))} ${unit}, ${formatSeconds(seconds)}`,
-    `${sky.integrations} integration${sky.integrations === 1 ? '' : 's'}, ${formatSeconds(sky.durationS)}; ` +
+    `${sky.integrations} integration${sky.integrations === 1 ? '' : 's'}, ${exposureText(sky)}; ` +
       (beam
         ? `beam ${angleText(beam.majorDeg)} × ${angleText(beam.minorDeg)}, PA ${beam.positionAngleDeg.toFixed(0)}°`
         : 'no fit of the beam') +

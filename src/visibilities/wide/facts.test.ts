@@ -111,6 +111,8 @@ describe('a series with an interval that is lost', () => {
     const header = (await readFile(fits)).toString('latin1', 0, 5760);
     assert.match(header, /NAXIS3 {2}= +6 /);
     assert.match(header, /CDELT3 {2}= +10\.0 /);
+    assert.match(header, /EXPTIME = +30\.0 /);
+    assert.match(header, /TELAPSE = +60\.0 /);
   });
 
   it('is refused for intervals shorter than an integration', async () => {

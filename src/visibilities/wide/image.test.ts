@@ -221,6 +221,7 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       300,
     );
     for (const { plane } of series.images) assert.ok(Math.abs(plane[16 * 33] / 2 - 1) < 1e-3);
+    assert.ok(series.images.every(({ exposureS = 0 }) => Math.abs(exposureS - 0.001) < 1e-9));
   });
 
   it('and CLEANed to the flux it has', async () => {
@@ -231,6 +232,10 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       clean: { thresholdJy: 0.002 },
     });
     assert.ok(Math.abs((sky.cleaned?.facts[0].fluxJy ?? 0) / 2 - 1) < 0.01);
+    // Of a millisecond every five minutes.
+    assert.equal(sky.integrations, byErfa.length);
+    assert.ok(Math.abs(sky.exposureS - 0.001 * byErfa.length) < 1e-9, String(sky.exposureS));
+    assert.ok(Math.abs(sky.durationS - 300 * (byErfa.length - 1)) < 0.01, String(sky.durationS));
     assert.ok(Math.abs(picturePlane(sky)[24 * 49] / 2 - 1) < 0.01);
   });
 });

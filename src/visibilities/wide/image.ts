@@ -209,6 +209,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   return {
     start: survey.start,
     durationS: survey.durationS,
+    exposureS: survey.exposureS,
     integrations: survey.integrations,
     visibilities: survey.visibilities - beyond.visibilities,
     beyond,

@@ -97,6 +97,7 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     centre: sky.centre,
     start: sky.start,
     durationS: sky.durationS,
+    exposureS: sky.exposureS,
     telescope: options.telescope.name,
     object: sky.centreName,
     unit: options.unit,

@@ -47,16 +47,16 @@ export async function imageWideSeries(
   const images: SeriesImage[] = [];
   const beyond = noneBeyond();
   let beam: ReturnType<typeof tryFit>;
-  const push = (plane: PlaneML, start: Instant, durationS: number): void => {
+  const push = (plane: PlaneML, start: Instant, durationS: number, exposureS: number): void => {
     const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
-    images.push({ plane, start, durationS, frame, centre: survey.centre.position(frame) });
+    images.push({ plane, start, durationS, exposureS, frame, centre: survey.centre.position(frame) });
   };
   const lost: number[] = [];
   const noValues = planeML(new Float64Array(plan.pixels ** 2).fill(Number.NaN), plan.pixels);
   /** Its plane is written blank, so that planes are evenly spaced in time. */
   const pushEmpty = (interval: number): void => {
     lost.push(interval);
-    push(noValues, addSeconds(survey.start, interval * everyS), everyS);
+    push(noValues, addSeconds(survey.start, interval * everyS), everyS, 0);
   };
   const make = async (group: readonly Integration[], interval: number): Promise<void> => {
     while (images.length < interval) pushEmpty(images.length);
@@ -105,7 +105,8 @@ export async function imageWideSeries(
     const durationS = secondsBetween(start, last.start) + last.durationS;
     blank(image, hidden);
     blank(image, flaggedPixels(plan, survey.centre, setup, { start, durationS }));
-    push(planeML(image, plan.pixels), start, durationS);
+    const exposureS = group.reduce((sum, one) => sum + one.durationS, 0);
+    push(planeML(image, plan.pixels), start, durationS, exposureS);
   };
   try {
     let group: Integration[] = [];

@@ -62,6 +62,8 @@ export interface WideSetup extends Held {
 export interface WideSpan {
   readonly start: Instant;
   readonly durationS: number;
+  /** Of all integrations together, without the gaps between them. */
+  readonly exposureS: number;
   readonly integrations: number;
   readonly visibilities: number;
 }
@@ -97,6 +99,7 @@ export async function surveyRows(
   let start: Instant | undefined;
   let end: Instant | undefined;
   let count = 0;
+  let exposureS = 0;
   const smearing = { bandwidth: 0, time: 0 };
   const hands: HandTally = { both: 0, one: 0, second: 0 };
   const bins = prepareBins();
@@ -104,6 +107,7 @@ export async function surveyRows(
     bins.add(integration);
     start ??= integration.start;
     end = addSeconds(integration.start, integration.durationS);
+    exposureS += integration.durationS;
     // The first, second, fourth, eighth …: sufficient for the slow rotation of the sky.
     if (Number.isInteger(Math.log2(Math.max(1, count)))) {
       const one = smearingOf(integration, {
@@ -162,6 +166,7 @@ export async function surveyRows(
     survey: {
       start,
       durationS,
+      exposureS,
       integrations: count,
       visibilities: bounds.visibilities,
       centre,
