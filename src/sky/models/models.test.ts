@@ -62,11 +62,13 @@ describe('sky models', () => {
   });
 
   it('of BBS: right ascensions below 0 are 24 h later', () => {
-    const of = (ra: string): number =>
-      parseComponentList(
+    const of = (ra: string): number => {
+      const [sun] = parseComponentList(
         `# (Name, Type, Patch, Ra, Dec, I) = format\nsun, POINT, , ${ra}, +02.00.00, 100\n`,
         'sky.bbs',
-      )[0].position().raDeg;
+      );
+      return (place(sun) as { readonly raDeg: number }).raDeg;
+    };
     close(of('-09:48:39.26'), (24 - (9 + 48 / 60 + 39.26 / 3600)) * 15);
     // Less than an hour below: the sign of −0 must be kept.
     close(of('-0:30:00'), 352.5);
