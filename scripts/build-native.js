@@ -91,8 +91,12 @@ const hardened = sanitize ? [] : ['-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=2'];
 const guardedStack = sanitize ? [] : ['-fstack-protector-strong'];
 /** Debug information names sources relative to this folder. */
 const samePaths = [`-ffile-prefix-map=${root}=./`, `-ffile-prefix-map=${root.replace(/\/$/, '')}=.`];
-/** The table of imported functions is filled at load time and then read-only. */
-const linking = system === 'linux' ? ['-Wl,-z,relro', '-Wl,-z,now', '-Wl,--build-id=none'] : [];
+/**
+ * The table of imported functions is filled at load time and then read-only. The library is never unloaded: a process
+ * that ends without closing its backend still has threads in it.
+ */
+const linking =
+  system === 'linux' ? ['-Wl,-z,relro', '-Wl,-z,now', '-Wl,-z,nodelete', '-Wl,--build-id=none'] : [];
 const sanitizersOf = {
   sanitize: ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined', '-fno-omit-frame-pointer'],
   threads: ['-fsanitize=thread', '-fno-omit-frame-pointer'],

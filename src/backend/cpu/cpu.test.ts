@@ -157,6 +157,14 @@ describe('instruction-set levels', () => {
     assert.throws(() => chooseIsa(all('amx'), 'i8mm', '', 'x64'), /cpu: this processor has no NEON/);
   });
 
+  it('lets a process end that has not closed it, with threads that look for work', () => {
+    if ('what' in library) return;
+    const cpu = new URL('cpu.js', import.meta.url).href;
+    const words = `import('${cpu}').then((m) => m.openCpu({ threads: 16 })).then(() => console.log('opened'))`;
+    for (let n = 0; n < 4; n++)
+      assert.equal(execFileSync(process.execPath, ['-e', words], { encoding: 'utf8' }), 'opened\n');
+  });
+
   it('refuses a library that was built from other sources', () => {
     if ('what' in library) return;
     const folder = temporaryFolder('other-library');
