@@ -7,7 +7,7 @@
 //
 //   node scripts/build-native.js             the library, with all instruction-set levels of this architecture
 //   node scripts/build-native.js --lenient   for an installation: the levels that this processor uses (all of them with
-//                                            CORELLA_LEVELS=all); a failure is reported and recorded, and the install goes on
+//                                            CORELLA_LEVELS=all, of current servers with =servers); a failure is reported and recorded, and the install goes on
 //   node scripts/build-native.js --own       for tests: the same levels; a failure is a failure
 //   node scripts/build-native.js --strict    all levels; a compiler's warning is a failure, as in CI
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
@@ -24,7 +24,7 @@ import { arch, availableParallelism, platform } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exportedBy, nameOf } from './prototypes.js';
-import { ownLevels } from './processor.js';
+import { ownLevels, usedOf } from './processor.js';
 import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -61,12 +61,17 @@ const libraryName = `libcorella-${architecture}.${extension}`;
 const levels = levelsOf[architecture] ?? { portable: [] };
 const named = process.env.CORELLA_LEVELS?.trim() ?? '';
 const wantedLevels = named !== '' ? named : isOwn ? 'own' : 'all';
-if (wantedLevels !== 'own' && wantedLevels !== 'all') {
-  console.error(`corella: CORELLA_LEVELS is '${wantedLevels}'; choose own or all`);
+if (wantedLevels !== 'own' && wantedLevels !== 'all' && wantedLevels !== 'servers') {
+  console.error(`corella: CORELLA_LEVELS is '${wantedLevels}'; choose own, servers or all`);
   process.exit(1);
 }
 /** Levels to compile. */
-const built = wantedLevels === 'own' && !cross && !sanitize ? ownLevels() : Object.keys(levels);
+const built =
+  wantedLevels === 'servers'
+    ? usedOf(architecture, Object.keys(levels))
+    : wantedLevels === 'own' && !cross && !sanitize
+      ? ownLevels()
+      : Object.keys(levels);
 
 const common = [
   '-std=c++17',

@@ -38,3 +38,13 @@ export function unpackPackage(name, version, integrity) {
   }
   return unpacked;
 }
+
+/**
+ * Test files that import what a bundle has not, and why.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const leftOutTests = {
+  'acceptance/page': 'a bundle has no driver of browsers',
+  'acceptance/page-missing': 'a bundle has no driver of browsers',
+  'cli/startup/help': 'a bundle has no TypeScript compiler',
+};

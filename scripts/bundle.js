@@ -26,7 +26,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { unpackPackage } from './bundle-parts.js';
+import { leftOutTests, unpackPackage } from './bundle-parts.js';
 import { writeBill } from './sbom.js';
 import { here, targets } from './targets.js';
 
@@ -101,12 +101,15 @@ cpSync(join(root, 'dist'), join(app, 'dist'), {
   filter: (path) => !/(?:\.map|\.d\.ts|\.tsbuildinfo|\.built)$|[/\\]dist[/\\]native(?:-\w+)*$/.test(path),
 });
 cpSync(join(root, 'dist', native), join(app, 'dist', 'native'), { recursive: true });
-for (const name of ['package.json', 'LICENSE', 'CHANGELOG.md', 'README.md', 'scripts/run-tests.js']) {
+const files = ['package.json', 'LICENSE', 'CHANGELOG.md', 'README.md', 'scripts/run-tests.js'];
+for (const name of [...files, 'docs/observation.schema.json', 'examples']) {
   const from = join(root, name);
   if (!existsSync(from)) continue;
   mkdirSync(dirname(join(app, name)), { recursive: true });
-  copyFileSync(from, join(app, name));
+  cpSync(from, join(app, name), { recursive: true });
 }
+// Tests of what only a clone has.
+writeFileSync(join(app, 'left-out-tests.json'), `${JSON.stringify(leftOutTests, null, 2)}\n`);
 
 // Production dependencies: not dev in the lock file, and suitable for the target.
 /** Parts of packages that are not used at run time. */

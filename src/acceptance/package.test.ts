@@ -32,13 +32,15 @@ const cycloneDx = z.object({
   dependencies: z.array(z.object({ ref: z.string(), dependsOn: z.array(z.string()) })),
 });
 
+const noLock = existsSync(`${root}/package-lock.json`) ? false : 'a bundle is not packed again';
+
 describe('the package', () => {
   it('names every dependency by one version', () => {
     const manifest: unknown = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'));
     z.object({ dependencies: pinned, devDependencies: pinned }).parse(manifest);
   });
 
-  it('takes no dependency that needs a newer Node than it does', () => {
+  it('takes no dependency that needs a newer Node than it does', { skip: noLock }, () => {
     const lock = z
       .object({
         packages: z.record(
@@ -58,42 +60,50 @@ describe('the package', () => {
     assert.deepEqual(newer, []);
   });
 
-  it('holds the program, its C++ and what builds it; no tests, no library of one machine', () => {
-    const { stdout, status, stderr } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    assert.equal(status, 0, stderr);
-    const paths = packed.parse(JSON.parse(stdout))[0].files.map(({ path }) => path);
-    for (const needed of [
-      'dist/cli/main.js',
-      // Declarations are written by a build that checks types, as before packing.
-      ...(existsSync(`${root}/dist/.tsbuildinfo`) ? ['dist/index.d.ts'] : []),
-      'dist/telescope/data/lwasv.csv',
-      'dist/channelise/cuda/channelise-plain.cu',
-      'src/channelise/cpu/channelise.cpp',
-      'src/backend/cpu/native.h',
-      'scripts/build-native.js',
-      'scripts/targets.js',
-      'scripts/processor.js',
-      'LICENSE',
-      'README.md',
-    ])
-      assert.ok(paths.includes(needed), `${needed} is not in it`);
-    const spare = paths.filter((path) =>
-      /\.test\.|testing|acceptance|dist\/native|tsbuildinfo|\.map$/.test(path),
-    );
-    assert.deepEqual(spare, []);
-    // No remaining file needs one that was left out.
-    const kept = new Set(paths);
-    for (const path of paths.filter((one) => one.endsWith('.js') && one.startsWith('dist/'))) {
-      const text = readFileSync(`${root}/${path}`, 'utf8');
-      for (const [, to] of text.matchAll(/^(?:import|export) [^'\n]*from '(\.[^']+)'/gm)) {
-        const wanted = new URL(to, `file:///${path}`).pathname.slice(1);
-        assert.ok(kept.has(wanted), `${path} needs ${wanted}`);
+  it(
+    'holds the program, its C++ and what builds it; no tests, no library of one machine',
+    { skip: noLock },
+    () => {
+      const { stdout, status, stderr } = spawnSync(
+        'npm',
+        ['pack', '--dry-run', '--json', '--ignore-scripts'],
+        {
+          cwd: root,
+          encoding: 'utf8',
+        },
+      );
+      assert.equal(status, 0, stderr);
+      const paths = packed.parse(JSON.parse(stdout))[0].files.map(({ path }) => path);
+      for (const needed of [
+        'dist/cli/main.js',
+        // Declarations are written by a build that checks types, as before packing.
+        ...(existsSync(`${root}/dist/.tsbuildinfo`) ? ['dist/index.d.ts'] : []),
+        'dist/telescope/data/lwasv.csv',
+        'dist/channelise/cuda/channelise-plain.cu',
+        'src/channelise/cpu/channelise.cpp',
+        'src/backend/cpu/native.h',
+        'scripts/build-native.js',
+        'scripts/targets.js',
+        'scripts/processor.js',
+        'LICENSE',
+        'README.md',
+      ])
+        assert.ok(paths.includes(needed), `${needed} is not in it`);
+      const spare = paths.filter((path) =>
+        /\.test\.|testing|acceptance|dist\/native|tsbuildinfo|\.map$/.test(path),
+      );
+      assert.deepEqual(spare, []);
+      // No remaining file needs one that was left out.
+      const kept = new Set(paths);
+      for (const path of paths.filter((one) => one.endsWith('.js') && one.startsWith('dist/'))) {
+        const text = readFileSync(`${root}/${path}`, 'utf8');
+        for (const [, to] of text.matchAll(/^(?:import|export) [^'\n]*from '(\.[^']+)'/gm)) {
+          const wanted = new URL(to, `file:///${path}`).pathname.slice(1);
+          assert.ok(kept.has(wanted), `${path} needs ${wanted}`);
+        }
       }
-    }
-  });
+    },
+  );
 
   it('lists what of other people is shipped, the same bytes from the same lock file', (test) => {
     const script = `${root}/scripts/sbom.js`;

@@ -4,8 +4,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { compareFiles } from '../inspect/index.js';
 import { corellaHere } from './corella.js';
+import { differences, hasCard } from './on-a-card.js';
 
 const folder = temporaryFolder('visibilities-observation');
 const ran = async (...words: readonly string[]): Promise<string> => {
@@ -33,8 +33,7 @@ const made = [
 ] as const;
 
 async function assertSame(x: string, y: string): Promise<void> {
-  const { differences } = await compareFiles(join(folder, x), join(folder, y));
-  assert.deepEqual(differences, [], `${x} and ${y}`);
+  assert.deepEqual(await differences(join(folder, x), join(folder, y)), [], `${x} and ${y}`);
 }
 
 describe('an observation of visibilities', () => {
@@ -65,7 +64,7 @@ describe('an observation of visibilities', () => {
     for (const name of made) await assertSame(join('all', name), name);
   });
 
-  it('is in the history of each product, and makes the same bytes again in an empty folder', async () => {
+  it('is in the history of each product, and makes the same again in an empty folder, to the byte without a card', async () => {
     for (const name of ['part.uvfits', 'applied.uvh5', 'sky.fits', 'series.fits']) {
       const own = await line(`inspect all/${name} --plan`);
       const empty = join(folder, `again-${name}`);
@@ -75,10 +74,11 @@ describe('an observation of visibilities', () => {
       await writeFile(join(empty, 'own.yaml'), own);
       const { code, stderr } = await corellaHere(empty, 'run', 'own.yaml', '--quiet');
       assert.equal(code, 0, stderr);
-      const [first, again] = await Promise.all(
-        [join(folder, 'all', name), join(empty, name)].map((path) => readFile(path)),
-      );
-      assert.ok(first.equals(again), `${name} differs`);
+      const paths = [join(folder, 'all', name), join(empty, name)];
+      const [first, again] = await Promise.all(paths.map((path) => readFile(path)));
+      const isRounded = hasCard && name.endsWith('.fits');
+      if (isRounded) assert.deepEqual(await differences(paths[0], paths[1]), [], name);
+      else assert.ok(first.equals(again), `${name} differs`);
     }
   });
 

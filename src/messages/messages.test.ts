@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { explained, message, messagesIn, reworded, shown, textOf, type Line } from './index.js';
@@ -45,8 +46,9 @@ describe('the table of messages', () => {
     }
   });
 
-  it('has no message that nothing makes', async () => {
-    const source = new URL('../../src/', import.meta.url);
+  const source = new URL('../../src/', import.meta.url);
+  const noSources = existsSync(source) ? false : 'a bundle has no sources';
+  it('has no message that nothing makes', { skip: noSources }, async () => {
     const files = (await readdir(source, { recursive: true })).filter(
       (file) =>
         file.endsWith('.ts') &&
