@@ -9,33 +9,55 @@ export interface Frame {
 }
 
 const MOST_BYTES = 48 * 2 ** 20;
+/** However small: memory is the same after some minutes. */
+const MOST_ITEMS = 600;
 /** Closer images are not needed: a run is viewed in minutes. */
 const LEAST_APART_S = 1;
 
 /** By time, in seconds since 1970, of each file apart. */
 export class Thinned<Item extends { readonly unixS: number }> {
-  private items: Item[] = [];
+  private readonly items: Item[] = [];
   private bytes = 0;
 
   constructor(
     private readonly bytesOf: (item: Item) => number,
     private readonly mostBytes: number,
-    /** Seconds between two items; at least doubles when memory is full. */
-    private apartS = 0,
+    /** Seconds between two items, at least. */
+    private readonly apartS = 0,
     private readonly fileOf: (item: Item) => string | undefined = () => undefined,
   ) {}
 
-  add(item: Item, lastsS = 0): void {
+  add(item: Item): void {
     const file = this.fileOf(item);
     const last = this.items.findLast((one) => this.fileOf(one) === file);
     if (last && Math.abs(item.unixS - last.unixS) < this.apartS - 1e-3) return;
     this.items.push(item);
     this.bytes += this.bytesOf(item);
-    while (this.bytes > this.mostBytes && this.items.length > 2) {
-      this.items = this.items.filter((_, k) => k % 2 === 0);
-      this.bytes = this.items.reduce((sum, one) => sum + this.bytesOf(one), 0);
-      this.apartS = 2 * Math.max(this.apartS, lastsS);
+    while ((this.bytes > this.mostBytes || this.items.length > MOST_ITEMS) && this.items.length > 2) {
+      const [dropped] = this.items.splice(this.leastMissed(), 1);
+      this.bytes -= this.bytesOf(dropped);
     }
+  }
+
+  /**
+   * The oldest of those whose neighbours, of their own file, are closest: one is dropped for each that is added, so that
+   * memory is constant.
+   */
+  private leastMissed(): number {
+    const { items } = this;
+    /** Of each file the latest, and the one before it. */
+    const latest = new Map<string | undefined, { readonly at: number; readonly before?: number }>();
+    let [best, leastS] = [0, Infinity];
+    for (const [k, item] of items.entries()) {
+      const file = this.fileOf(item);
+      const own = latest.get(file);
+      latest.set(file, { at: k, before: own?.at });
+      if (own?.before === undefined) continue;
+      const gapS = Math.abs(item.unixS - items[own.before].unixS);
+      // Rounding of times makes no gap smaller.
+      if (gapS < leastS - 1e-3) [best, leastS] = [own.at, gapS];
+    }
+    return best;
   }
 
   get all(): readonly Item[] {

@@ -313,6 +313,24 @@ describe('planes', () => {
 });
 
 describe('the animation of a run', () => {
+  it('takes the same memory throughout the second of two hours, and is evenly sparse', () => {
+    const history = new ImageHistory();
+    const held = (): number => history.all.reduce((sum, { plane }) => sum + plane.byteLength, 0);
+    const head = { shape: [128, 128], pixelSize: 0.01 } as unknown as SkyHead;
+    const bytes: number[] = [];
+    for (let second = 0; second < 7200; second++) {
+      // Of 64 KiB each, without their memory.
+      history.add({ unixS: second, head, plane: { byteLength: 2 ** 16 } as Float32Array });
+      if (second >= 3600) bytes.push(held());
+    }
+    const [least, most] = [Math.min(...bytes), Math.max(...bytes)];
+    assert.ok(most - least <= 2 ** 16, `${least} to ${most} bytes`);
+    assert.ok(most <= 48 * 2 ** 20);
+    const times = history.all.map(({ unixS }) => unixS);
+    const gaps = times.slice(1).map((unixS, k) => unixS - times[k]);
+    assert.ok(Math.max(...gaps) <= 2 * Math.ceil(7200 / times.length), `${Math.max(...gaps)} s`);
+  });
+
   it('keeps within its memory, all of the run, sparser', () => {
     const history = new ImageHistory(20 * 64);
     for (let second = 0; second < 1000; second++) {

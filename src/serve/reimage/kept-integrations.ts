@@ -31,7 +31,7 @@ export class KeptIntegrations {
     if (this.isTooLarge) return;
     const { start, durationS } = integration;
     const unixS = toDate(addSeconds(start, durationS / 2)).getTime() / 1000;
-    this.kept.add({ unixS, integration }, durationS);
+    this.kept.add({ unixS, integration });
   }
 
   get all(): readonly Kept[] {
