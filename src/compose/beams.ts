@@ -23,7 +23,8 @@ import {
   type Towards,
   type WeightType,
 } from '../beamform/index.js';
-import { preparing } from '../core/closing.js';
+import { allocateSpectra } from '../core/axes.js';
+import { closingAfter, preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, secondsBetween, type Instant } from '../core/instant.js';
 import { EARTH_SPIN_RAD_PER_S, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
@@ -435,6 +436,44 @@ export const prepareBeams = (
     }
     return detection === 'IQUV' ? chain(prepareWholeStations(backend, polarisations), stage) : stage;
   });
+
+/** Beams and channels of a trial, and spectra: enough for a card's matrices. */
+const [TRIAL_BEAMS, TRIAL_CHANNELS, TRIAL_SPECTRA, TRIALS] = [16, 32, 128, 4];
+
+/** Seconds of this machine's work for a second of data of one coherent beam: its weights and its sums, by a trial. */
+export function secondsPerBeam(
+  front: Front,
+  product: Pick<BeamsProduct, 'weights' | 'telescope'> & Parameters<typeof beamPieces>[1],
+  backend: Backend,
+): Promise<number> {
+  const { type, inputs, polarisations, grid, frequenciesHz } = spectraOfFront(front);
+  const stations = product.telescope.stations.length;
+  const channels = Math.min(TRIAL_CHANNELS, frequenciesHz.length);
+  const shape = { stations, polarisations, channels, type } as const;
+  const plan = planBeams({ ...shape, beams: TRIAL_BEAMS, weights: product.weights });
+  return closingAfter(async (closers) => {
+    const former = closers.keep(await prepareBeamformer(plan, backend));
+    const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity: TRIAL_SPECTRA }));
+    await block.write(allocateSpectra(type, channels, inputs, TRIAL_SPECTRA), TRIAL_SPECTRA);
+    const used = new Uint8Array(channels * inputs).fill(1);
+    const inverse = inverseGains(undefined, used, factorsOf(undefined, inputs, polarisations));
+    const delays = new Float64Array(TRIAL_BEAMS * stations);
+    const powers = new Float64Array(TRIAL_BEAMS * channels);
+    const bins = { detection: 'I', spectraPerBin: TRIAL_SPECTRA, offset: 0, bins: 1 } as const;
+    let [weightsS, sumsS] = [Infinity, Infinity];
+    // The fastest: others are disturbed by what else runs here.
+    for (let n = 0; n < TRIALS; n++) {
+      const begun = performance.now();
+      former.steer(frequenciesHz.subarray(0, channels), delays, inverse);
+      const steered = performance.now();
+      await former.powers(block, bins, powers);
+      weightsS = Math.min(weightsS, (steered - begun) / 1000);
+      sumsS = Math.min(sumsS, (performance.now() - steered) / 1000);
+    }
+    const perSpectrumS = weightsS / beamPieces(front, product).spectra + sumsS / TRIAL_SPECTRA;
+    return (perSpectrumS * grid.spectrumRateHz * frequenciesHz.length) / channels / TRIAL_BEAMS;
+  });
+}
 
 /** Beamformers by number of beams: the current one, and that of the next change. */
 class Formers {

@@ -10,6 +10,7 @@ export {
   beamPhaseLoss,
   beamPieces,
   prepareBeams,
+  secondsPerBeam,
 } from './beams.js';
 export {
   type ComposedProduct,

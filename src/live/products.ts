@@ -24,6 +24,7 @@ import {
   productName,
   type MadeProduct,
   type PlannedProduct,
+  type RealTimeCost,
   type Product,
   type SeenBeams,
 } from '../products/index.js';
@@ -183,6 +184,7 @@ export class Further {
   private epochs = 0;
   /** For the current stream epoch, by product number. */
   private readonly planned = new Map<number, PlannedFurther>();
+  private readonly costs = new Map<number, RealTimeCost>();
 
   constructor(private readonly settings: SinkSettings) {}
 
@@ -225,6 +227,8 @@ export class Further {
     const { front, source, live, epoch } = about;
     const { steering } = live;
     const { channels } = spectraOfFront(front);
+    const cost = this.costs.get(number) ?? {};
+    this.costs.set(number, cost);
     const planned = await planProduct(laterName(product, epoch, source.start), {
       recording: endless(source, sourceName(plan), plan.telescope),
       telescope: plan.telescope,
@@ -247,6 +251,7 @@ export class Further {
       await planned.make({
         backend: live.backend,
         history: historyOf(number),
+        realTime: live.late && cost,
         emit: onItem && ((item) => onItem({ ...item, product: number })),
         onBeams:
           onBeams &&

@@ -4,6 +4,9 @@ import { problemsOf, type Problem } from '../fields/index.js';
 import { productNames } from '../products/index.js';
 import { observation, OBSERVATION_VERSION, type Observation } from './schema.js';
 
+/** Each has its own stages and files. */
+const MOST_PRODUCTS = 1000;
+
 /** A problem of an observation, and its place in the file. */
 export interface ObservationProblem extends Problem {
   /** "front.taps", "products.images.every"; with a number if a product occurs more than once. */
@@ -75,6 +78,18 @@ export function tryObservation(
           field: 'corella',
           what: `version ${version} is not known`,
           fix: `this program reads version ${OBSERVATION_VERSION}; a newer one may read it`,
+        },
+      ],
+    };
+  const { products } = (given ?? {}) as { readonly products?: unknown };
+  if (Array.isArray(products) && products.length > MOST_PRODUCTS)
+    return {
+      problems: [
+        {
+          path: ['products'],
+          field: 'products',
+          what: `${products.length} products are more than one run makes`,
+          fix: `take at most ${MOST_PRODUCTS}`,
         },
       ],
     };

@@ -10,6 +10,7 @@ import { packetFormats } from '../packets/registry.js';
 import { productFields, productNames } from '../products/index.js';
 import { filterNames, windowOf } from './parts/front.js';
 import { formatNames } from './parts/source.js';
+import { tryObservation } from './check.js';
 import { flags, machine, source } from './index.js';
 import { observationJsonSchema } from './json-schema.js';
 import { observation } from './schema.js';
@@ -72,5 +73,17 @@ describe('the schema of an observation', () => {
       readFileSync(new URL('../../docs/observation.schema.json', import.meta.url), 'utf8'),
     ) as unknown;
     assert.deepEqual(shipped, JSON.parse(JSON.stringify(observationJsonSchema())), 'run npm run schema');
+  });
+});
+
+describe('an observation of very many products', () => {
+  it('is refused at once', () => {
+    const products = Array.from({ length: 100_000 }, (_, n) => ({ visibilities: `${n}.uvh5` }));
+    const tried = tryObservation({ corella: 1, source: { recording: 'x' }, products });
+    assert.ok('problems' in tried);
+    assert.deepEqual(
+      tried.problems.map(({ field, what, fix }) => [field, what, fix]),
+      [['products', '100000 products are more than one run makes', 'take at most 1000']],
+    );
   });
 });

@@ -15,6 +15,7 @@ export type {
   MadeProduct,
   Observed,
   PlannedProduct,
+  RealTimeCost,
   ProductItem,
   ProductPart,
   SeenBeams,

@@ -68,8 +68,15 @@ export interface Making {
   readonly history: readonly string[];
   /** Receives the items of a product without a path. */
   readonly emit?: Emit<ProductItem>;
+  /** For data that arrive in real time: what takes too long for it is refused. */
+  readonly realTime?: RealTimeCost;
   /** Receives beams as they are made, for a page; the arrays are reused for the next. */
   readonly onBeams?: (seen: SeenBeams) => void;
+}
+
+/** Seconds of this machine's work for a second of data, measured once in a run. */
+export interface RealTimeCost {
+  secondsPerBeam?: number;
 }
 
 export interface SeenBeams {

@@ -11,6 +11,7 @@ import {
   beamPhaseLoss,
   beamPieces,
   prepareBeams,
+  secondsPerBeam,
   type BeamItem,
   type BeamQuality,
   type BeamsProduct,
@@ -22,7 +23,7 @@ import { altitudeDeg, skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
-import { handingOver, type Observed, type PlannedProduct } from '../product.js';
+import { handingOver, type Observed, type PlannedProduct, type RealTimeCost } from '../product.js';
 import type { Product } from '../registry.js';
 import type { BeamFileSettings, BeamTotals } from './beams-files.js';
 import { PowerFiles } from './beams-powers.js';
@@ -47,6 +48,8 @@ export interface BeamFacts extends BeamTotals {
 }
 
 const MOST_BEAMS = 4096;
+/** Of one product of beams: the rest of the chain needs time too. */
+const MOST_OF_REAL_TIME = 0.9;
 /** Relative to the best squared signal-to-noise ratio: warned below the first, refused below the second. */
 const [LOW_EFFICIENCY, LEAST_EFFICIENCY] = [0.5, 0.01];
 const NOTHING_WRITTEN: BeamTotals = {
@@ -120,6 +123,16 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     polarisations: spectra.polarisations,
     recordingName: parse(recording.path).base,
   };
+  let realTime: RealTimeCost | undefined;
+  const refuseTooMany = (beams: number): void => {
+    const { secondsPerBeam = 0 } = realTime ?? {};
+    if (beams * secondsPerBeam > MOST_OF_REAL_TIME)
+      refuse(
+        'products.beams.towards',
+        `${beams} beams take ${(100 * beams * secondsPerBeam).toFixed(0)} % of real time on this machine, by a measurement`,
+        `take at most ${Math.floor(MOST_OF_REAL_TIME / secondsPerBeam)}, fewer channels, or a faster backend`,
+      );
+  };
   const isVoltages = detection === 'none';
   const files =
     path === undefined ? undefined : isVoltages ? new VoltageFiles(settings) : new PowerFiles(settings);
@@ -141,6 +154,7 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
       if (sum === 'incoherent')
         refuse('beams', 'an incoherent sum points nowhere', 'change the places of coherent beams');
       const found = targetsOf(fields, steered, observed);
+      refuseTooMany(found.length);
       const changed = { ...product, targets: found, changes: undefined };
       beamPieces(front, changed);
       beamPhaseLoss(front, changed, at);
@@ -168,6 +182,11 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
     }),
     make: async (making) => {
       const { backend, history } = making;
+      realTime = making.realTime;
+      if (realTime && sum === 'coherent') {
+        realTime.secondsPerBeam ??= await secondsPerBeam(front, product, backend);
+        refuseTooMany(targets.length);
+      }
       const write = files
         ? (made: BeamItem) => files.take(made, history)
         : (beams: BeamItem) => handingOver(making, 'beams')({ kind: 'beams', beams });
@@ -236,6 +255,8 @@ function targetsOf(
     return [parseTarget('zenith', where)];
   }
   refuseUnplaced(where, telescope, 'beams have no direction');
+  const most = towards?.length ?? 0;
+  if (most > MOST_BEAMS) refuse(where, `names ${most} beams`, `take at most ${MOST_BEAMS}`);
   const asked = towards?.map((one) => parseTarget(one, where)) ?? (centre ? [centre] : []);
   if (asked.length === 0 && towards === undefined)
     refuse(where, 'says no place', 'name one, like B0329+54 or "az 120 el 45"');
