@@ -871,7 +871,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
     of: 'live: file',
     fields: {
       event: '`file`',
-      what: '`opened`, `closed`; `full`: the disk is, and the file keeps what it has; `gone`: it was removed while it was written, with what was in it, or its folder is not there; `moved`: it was, and is whole',
+      what: '`opened`, `closed`; `full`: the disk is, or the folder may not be written, and the file keeps what it has; `gone`: it was removed while it was written, with what was in it, or its folder is not there; `moved`: it was, and is whole; `many`: no file is begun until the minute is over, since the data began anew too often',
       path: 'its name',
       integrations: 'in it, or lost with it',
       why: ['`full`, `gone`, `closed`', 'error of the disk; a leap second that is left out'],
