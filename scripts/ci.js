@@ -32,6 +32,7 @@ const plan = [
     'npm run test:python', // arrays beside astropy and h5py; notebooks where Jupyter is installed
     'npm run test:farm -- --seeds 2', // twenty seeds take a quarter of an hour more: npm run test:farm
     'npm run test:kill -- --kills 1', // twenty: npm run test:kill
+    'npm run test:bad-luck',
     'npm run fuzz -- --inputs 150',
     'npm run fuzz:packets -- --packets 3000',
   ],

@@ -899,7 +899,8 @@ export const jsonDocuments: readonly JsonDocument[] = [
       dataS: 'seconds of data',
       wallS: 'seconds it took',
       files: 'the names of those that are there',
-      unwrittenIntegrations: 'not written: the disk was full, or the file was removed',
+      unwrittenIntegrations:
+        'not written: a full disk, a folder that may not be written, a file that was removed, or too many files within a minute',
       imageAgeS: [
         'images of data of the last day',
         "`median`, `p99` and `most`: seconds from the arrival of an image's last packet (of other sources, from its last sample) until the image was there",

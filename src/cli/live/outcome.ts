@@ -59,11 +59,11 @@ export function reportCame(
     if (files.length === 0)
       refuse(
         out,
-        'no integration was written: the disk was full, or the files were removed; the lines above say which',
+        'no integration was written; the lines above say why: a full disk, a folder that may not be written, or files that were removed',
         'make room, and leave files and folder where they are',
       );
     throw new PartlyDone(
-      `${out}: ${unwritten} integrations were not written: the disk was full, or their file was removed`,
+      `${out}: ${unwritten} integrations were not written; the lines above say why: a full disk, a folder that may not be written, a file that was removed, or too many files within a minute`,
     );
   }
   if (image !== undefined && images > 0 && pictures === 0)
