@@ -28,7 +28,7 @@ const source = {
   samples: Infinity,
 };
 const observed: Observed = {
-  recording: { ...source, path: 'live data', telescope } as unknown as Observed['recording'],
+  recording: { ...source, path: 'live data', telescope },
   telescope,
   front: { source },
   spectra: spectraOfFront({ source }),

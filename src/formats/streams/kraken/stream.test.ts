@@ -283,7 +283,7 @@ describe('invalid frames of a KrakenSDR of version 1', () => {
       );
       assert.equal(stream.account.invalidFrames, 1);
       assert.equal(stream.account.restarts, 0);
-      assert.equal(said.filter((line) => /such frames are left out/.test(line)).length, 1);
+      assert.equal(said.filter((line) => line.includes('such frames are left out')).length, 1);
     });
 
   it('with counts that jump each time begin no stream epochs', async () => {
