@@ -93,11 +93,11 @@ describe('packets packed once', { skip }, () => {
   for (const { plan: untimed, firstTick, session } of Object.values(testStreams)) {
     // A slot lasts 20 µs.
     const plan: StreamPlan = { ...untimed, tickRateHz: rational(50_000n * BigInt(untimed.ticksPerSlot)) };
-    // Two and a bit passes, across the wrap of the clock if it has one.
+    // Two passes and half a block, across the wrap of the clock if it has one.
     const tick =
       plan.wrapBits < 64 ? 2n ** BigInt(plan.wrapBits) - 3n * BigInt(plan.ticksPerSlot) : firstTick;
     const first = { tick, epoch: instant(0), roundedS: 0, session };
-    const SLOTS = 12;
+    const SLOTS = 11;
     for (const sockets of [1, 3])
       it(`${plan.format} by ${sockets} socket${sockets === 1 ? '' : 's'}: those of a sender that makes each anew`, async () => {
         const expected: string[] = [];

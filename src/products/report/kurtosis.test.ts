@@ -37,4 +37,26 @@ describe('what is flagged in a run', () => {
     );
     assert.deepEqual(runInterference(undefined, 1e3), { lines: [], facts: {} });
   });
+
+  it('has the seconds of each burst, from the first spectrum of the run', () => {
+    const plan = planKurtosis({
+      type: 'ci8',
+      channels: 4,
+      inputs: 1,
+      polarisations: 1,
+      spectraPerWindow: 256,
+    });
+    const burst = { firstSpectrum: 512, endSpectrum: 768, fromChannel: 0, toChannel: 4, channels: 3, fate: 'kept' } as const; // prettier-ignore
+    const kinds = ['everywhere', 'sweep'] as const;
+    const episodes = kinds.map((kind) => ({ ...burst, kind }));
+    const account = { ...new KurtosisTally(plan).account(), episodes, episodeCount: 2 };
+    const { lines, facts } = runInterference([{ plan, account }], 1e3);
+    const times = { startS: 0.512, durationS: 0.256 };
+    const reported = messagesIn(lines).filter(({ code }) => /burst|sweep/.test(code));
+    assert.equal(reported.length, 2);
+    for (const { data } of reported) assert.deepEqual({ ...data, ...times }, data);
+    const [{ episodes: found }] = facts.interference as [{ episodes: object[] }];
+    for (const one of found) assert.deepEqual({ ...one, ...times }, one);
+    assert.equal(found.length, 2);
+  });
 });
