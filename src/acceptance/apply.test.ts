@@ -74,6 +74,17 @@ describe('apply', () => {
     }
   });
 
+  it('reports gains of another time, and images with them do too', async () => {
+    const gains = JSON.parse(await readFile(join(folder, 'gains.json'), 'utf8')) as { time: string };
+    const time = new Date(Date.parse(gains.time) - 3 * 3600e3).toISOString();
+    await writeFile(join(folder, 'old.json'), JSON.stringify({ ...gains, time }));
+    const far = /old\.json: its nearest gains are of .*, up to 3 h 0 min from the data/;
+    assert.match(await corella('apply', 'raw.uvh5', 'old.json', 'aged.uvh5'), far);
+    const image = ['image', 'raw.uvh5', '--pixels', '32', '--no-picture'];
+    assert.match(await corella(...image, '--gains', 'old.json', '-o', 'aged.fits'), far);
+    assert.doesNotMatch(await corella(...image, '--gains', 'gains.json', '-o', 'new.fits'), /nearest gains/);
+  });
+
   it('is V over g conj(g) to the last digits that the file keeps', async () => {
     const [raw, fixed] = [await stored('raw.uvh5'), await stored('fixed.uvh5')];
     const { gains } = await readGainFile(join(folder, 'gains.json'));

@@ -389,6 +389,45 @@ export const calibrateMessages = {
       `${path}: is of ${telescope}, the data of ${dataOf}; their stations have the same names`,
     help: 'The stations agree by name, the telescopes do not. Make sure that the gains belong to these data.',
   }),
+  'gains.far': declare({
+    severity: 'note',
+    data: {
+      path: 'the file of gains',
+      timeUtc: 'of the nearest of them',
+      farS: 'to the farthest of the data',
+    },
+    text: ({ path, timeUtc, farS }: { path: string; timeUtc: string; farS: number }) =>
+      `${path}: its nearest gains are of ${timeUtc}, up to ${formatSeconds(farS)} from the data`,
+    help: 'Gains drift with temperature, and phases with the ionosphere. Gains are constant before the first and after the last solution. Calibrate data of the same time, or more of them with products.gains.every.',
+  }),
+  'gains.phases-moved': declare({
+    severity: 'warning',
+    data: {
+      path: 'the file of gains',
+      inputs: 'whose phase moved by more than a radian',
+      of: 'how many there are',
+      mostDeg: 'the largest change, relative to what all stations have in common',
+      fromUtc: 'the first of those two solutions',
+      betweenS: 'from one to the other',
+    },
+    text: ({
+      path,
+      inputs,
+      of,
+      mostDeg,
+      fromUtc,
+      betweenS,
+    }: {
+      path: string;
+      inputs: number;
+      of: number;
+      mostDeg: number;
+      fromUtc: string;
+      betweenS: number;
+    }) =>
+      `${path}: phases of ${inputs} of ${of} inputs moved by more than a radian between solutions, by ${mostDeg.toFixed(0)}° in the ${formatSeconds(betweenS)} from ${fromUtc}: gains between and beyond them are uncertain`,
+    help: 'Between two solutions phases are drawn the shorter way, which is a guess where they move fast, or where noise moves them. Solve more often (products.gains.every), with more signal, or take data nearer to a solution.',
+  }),
   'gains.other-beam': declare({
     severity: 'warning',
     data: {

@@ -2,10 +2,11 @@
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import { message, type Message } from '../messages/index.js';
-import { readGainFile, type GainsFile, type Recording } from '../formats/index.js';
+import { readGainFile, sampleRateOf, type GainsFile, type Recording } from '../formats/index.js';
 import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/index.js';
 import {
   fitsData,
+  gainsInTime,
   fittedGains,
   readStoredFlags,
   rulesOfFile,
@@ -130,8 +131,12 @@ export async function planObservation(
   const products: PlannedProduct[] = [];
   for (const [k, product] of observation.products.entries())
     products.push(await planProduct(product, k === 0 ? { ...observed, solutionsInto: inForce } : observed));
+  const usedS = front.used.samples / sampleRateOf(front.used);
   const warnings = [
     ...(gathered.gains ? fitsData(gathered.gains, path, { telescope, frequenciesHz }) : []),
+    ...(gathered.gains
+      ? gainsInTime(gathered.gains, path, { start: front.used.start, durationS: usedS })
+      : []),
     ...(fitted && fitted.channelsWithout > 0
       ? [
           message('gains.channels-without', {

@@ -1,5 +1,6 @@
 /** Entry point of `stages`: the links of a chain, and what they share. */
 export { discPixels } from './blank-discs.js';
+export { gainsInTime } from './gains/in-time.js';
 export {
   type PowersAt,
   type SharedLook,

@@ -5,7 +5,7 @@ import { crossHandKnown, type GainsAt, type GainsFile } from '../../formats/inde
 import type { CalibratedFully } from '../sky-image.js';
 
 /** Where a gain is known; gains of solves that were given up are not used. */
-function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): CalibratedFully {
+export function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): CalibratedFully {
   const { gains, leakage, solved, solutions } = at;
   const inputs = solved.length / frequenciesHz.length;
   const known = solved.slice();

@@ -53,6 +53,8 @@ export interface AppliedGains {
   readonly crossHands?: 'known' | 'unknown';
   /** Whether the gains are matrices. */
   readonly hasLeakage: boolean;
+  /** From the first of the data to the last. */
+  readonly span?: { readonly start: Instant; readonly durationS: number };
 }
 
 const WHERE = 'products.visibilities';
@@ -166,7 +168,15 @@ function withoutDrift(header: VisibilityHeader): VisibilityHeader {
   return fringes === undefined ? header : others;
 }
 
-const noCounts = () => ({ values: 0, flagged: 0, withoutGain: 0, channelsWithout: 0, isKnown: true });
+const noCounts = () => ({
+  values: 0,
+  flagged: 0,
+  withoutGain: 0,
+  channelsWithout: 0,
+  isKnown: true,
+  start: undefined as Instant | undefined,
+  durationS: 0,
+});
 
 /** A file divided by its gains, with an account of values without gains; for the latest reading. */
 class Applied {
@@ -199,6 +209,8 @@ class Applied {
       const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
       const applied = applyGains(integration, calibrated);
       const { counts } = this;
+      counts.start ??= integration.start;
+      counts.durationS = secondsBetween(counts.start, integration.start) + integration.durationS;
       counts.isKnown &&= crossHandsKnown(calibrated);
       counts.channelsWithout = Math.max(counts.channelsWithout, without);
       counts.flagged += applied.flagged;
@@ -213,7 +225,7 @@ class Applied {
   }
 
   facts(): AppliedGains {
-    const { isKnown, ...counts } = this.counts;
+    const { isKnown, start, durationS, ...counts } = this.counts;
     const { polarisations = 1, frequenciesHz } = this.header ?? {};
     return {
       ...counts,
@@ -221,6 +233,7 @@ class Applied {
       channels: frequenciesHz?.length ?? 0,
       ...(polarisations === 2 && { crossHands: isKnown ? 'known' : 'unknown' }),
       hasLeakage: this.gains.file.leakage !== undefined,
+      ...(start && { span: { start, durationS } }),
     };
   }
 }

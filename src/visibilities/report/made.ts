@@ -1,6 +1,8 @@
 /** Results of an observation of visibilities, as text and as JSON. */
 import { present } from '../../core/present.js';
+import { secondsBetween, type Instant } from '../../core/instant.js';
 import { formatSeconds } from '../../core/units.js';
+import { gainsInTime } from '../../stages/index.js';
 import { message, type Line, type Message } from '../../messages/index.js';
 import type { VisibilityFile } from '../../formats/index.js';
 import { isProduct, type Product } from '../../products/index.js';
@@ -50,7 +52,24 @@ export function madeLines(made: MadeFromVisibilities, { plan }: VisibilitiesOutc
       : name === 'gains'
         ? gainsLines((facts as WrittenGains).solved, paths)
         : imagedLines(paths, facts as ImagedSky | ImagedSeries);
-  return [...lines, ...flagged];
+  return [...lines, ...gainsTimes(made, plan), ...flagged];
+}
+
+/** Of gains that were applied: how far from the data they are, and how much they moved. */
+function gainsTimes({ name, facts }: MadeFromVisibilities, { from: { gains } }: VisibilitiesPlan): Message[] {
+  if (!gains || name === 'gains') return [];
+  const span =
+    name === 'visibilities'
+      ? (facts as WrittenVisibilities).calibrated?.span
+      : spanOf(facts as ImagedSky | ImagedSeries);
+  return span ? gainsInTime(gains.file, gains.path, span) : [];
+}
+
+function spanOf(imaged: ImagedSky | ImagedSeries): { readonly start: Instant; readonly durationS: number } {
+  if (imaged.kind === 'image') return imaged.sky;
+  const { images } = imaged.series;
+  const [{ start }, last] = [images[0], images[images.length - 1]];
+  return { start, durationS: secondsBetween(start, last.start) + last.durationS };
 }
 
 export const countText = (integrations: number): string =>
