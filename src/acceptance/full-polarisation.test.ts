@@ -134,6 +134,28 @@ describe('full polarisation', () => {
       assert.equal(fullPolarisation.openRotations, 0);
     });
 
+  it('wrong signs of U and V, which one source alone does not show, are found beside the unpolarised model', async () => {
+    const one = { altDeg: 75, azDeg: 150, stokes: [80, 4, 16, 8] as const };
+    await writeKnownSky(join(folder, 'one.uvfits'), { ...common, frequenciesHz: [150e6], jones: leaky(4, 0.1), noiseJy: 0.5, sources: [one] }); // prettier-ignore
+    const solved = (...polarise: string[]) =>
+      works('calibrate', 'one.uvfits', '--sources', 'b@75:150:80', ...polarise, '--polarisation', 'full', '-o', 'one.json', '--overwrite'); // prettier-ignore
+    const wrong = await solved('--polarise', 'b:0.05:-0.2:-0.1');
+    assert.match(wrong, /an unpolarised model fits as well .* leakage of 15\.6 %, not 22\.\d %: check the signs.*--polarise.*\[calibrate\.unpolarised-fits\]/); // prettier-ignore
+    const right = await solved('--polarise', 'b:0.05:0.2:0.1');
+    assert.match(
+      right,
+      /an unpolarised model fits as well, with a median leakage of 15\.6 % \(here 14\.2 %\)/,
+    );
+    assert.doesNotMatch(right, /unpolarised-fits/);
+    assert.doesNotMatch(await solved(), /unpolarised/);
+    // Three sources of different polarisation leave nothing open.
+    const three = await works('calibrate', 'field.uvfits', ...FIELD, ...POLARISED, '--polarisation', 'full', '-o', 'one.json', '--overwrite'); // prettier-ignore
+    assert.match(
+      three,
+      /the polarised model fits better than an unpolarised one: it leaves [\d.]+ %, not \d+ %/,
+    );
+  });
+
   it('three stations are refused: other matrices fit them as well', async () => {
     await writeKnownSky(join(folder, 'three.uvfits'), { ...common, stations: 3, jones: leaky(5, 0.1), noiseJy: 0.1, sources: field }); // prettier-ignore
     const ran = await corella('calibrate', 'three.uvfits', ...FIELD, ...POLARISED, '--polarisation', 'full', '-o', 'three.json'); // prettier-ignore

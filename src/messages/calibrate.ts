@@ -313,6 +313,32 @@ export const calibrateMessages = {
       `leakage of ${percent(largest, 1)} is more than antennas have (${percent(most, 1)}): the model's polarisation has wrong signs, its feeds have another orientation (products.gains.feeds), or X and Y are swapped`,
     help: 'A working feed does not receive so much of the other polarisation. Check products.gains.feeds, the order of X and Y, and the signs of Q, U and V of the model.',
   }),
+  'calibrate.unpolarised-fits': declare({
+    severity: 'warning',
+    data: {
+      better: '`unpolarised`, or `neither`: both fit equally',
+      residual: 'of the polarised model, as a fraction',
+      medianLeakage: 'with it',
+      unpolarisedResidual: 'of the same model without polarisation',
+      unpolarisedLeakage: 'with that',
+    },
+    text: ({
+      better,
+      residual,
+      medianLeakage,
+      unpolarisedResidual,
+      unpolarisedLeakage,
+    }: {
+      better: string;
+      residual: number;
+      medianLeakage: number;
+      unpolarisedResidual: number;
+      unpolarisedLeakage: number;
+    }) =>
+      `an unpolarised model fits ${better === 'unpolarised' ? 'better' : 'as well'} (it leaves ${percent(unpolarisedResidual)}, this one ${percent(residual)}), ` +
+      `with a median leakage of ${percent(unpolarisedLeakage, 1)}, not ${percent(medianLeakage, 1)}: check the signs of Q, U and V of the model (products.gains.polarise) and products.gains.feeds`,
+    help: 'Where a model leaves rotations of Q, U and V open, matrices fit any signs equally well, and wrong ones show as leakage. The model was solved for once more without its polarisation, and that is at least as good. Correct it, or leave products.gains.polarise out.',
+  }),
   'calibrate.rotations-open': declare({
     severity: 'note',
     data: { rotations: 'of Q, U and V, 1 to 3' },

@@ -316,7 +316,7 @@ export const jsonDocuments: readonly JsonDocument[] = [
       assumed: shared.assumed2,
       fullPolarisation: [
         '`products.gains.polarisation: full`',
-        '`medianLeakage` and `largestLeakage` over the gains, `openRotations` of Q, U and V that the model leaves open (0 to 3, of the worst channel), `errorDeg` of those it holds',
+        '`medianLeakage` and `largestLeakage` over the gains, `openRotations` of Q, U and V that the model leaves open (0 to 3, of the worst channel), `errorDeg` of those it holds; of a polarised model `beside`, the same without polarisation: `better` (polarised, unpolarised, neither), `residual`, `medianLeakage`, `unpolarisedResidual`, `unpolarisedLeakage`',
       ],
       seconds: shared.seconds,
       outsideBand: shared.outsideBand,

@@ -12,6 +12,7 @@ import type { SourceUp } from '../../sky/above.js';
 import {
   isMisplaced,
   misfitWords,
+  type BesideUnpolarised,
   type CalibrationSummary,
   type FullPolarisation,
   type GainsPlan,
@@ -29,7 +30,7 @@ const s = (count: number): string => (count === 1 ? '' : 's');
 
 /** For --json. */
 export function gainsFacts(solved: SolvedGains): object {
-  const { plan, first, times, worst, outside, reference, misfit, fullPolarisation: full } = solved;
+  const { plan, first, times, worst, outside, reference, misfit, fullPolarisation: full, beside } = solved;
   const leftOut = times.filter(({ isLeftOut }) => isLeftOut);
   return {
     sources: solved.sources.map(({ source }) => source.name),
@@ -61,6 +62,7 @@ export function gainsFacts(solved: SolvedGains): object {
         largestLeakage: full.largestLeakage,
         openRotations: full.openRotations,
         errorDeg: full.errorRad * DEGREES_PER_RADIAN,
+        ...(beside && { beside }),
       },
     }),
   };
@@ -103,7 +105,7 @@ export function gainsLines(
     ...modelLines(worst.unshaped.check, solved.outside, times.length > 1 ? worst.unshaped.time : undefined),
     ...(solved.first.integration.polarisations === 2 && !solved.first.calibration.leakage
       ? crossHandLines(good, plan.header.feeds)
-      : fullLines(solved.fullPolarisation)),
+      : [...fullLines(solved.fullPolarisation), ...besideLines(solved.beside)]),
     ...(plan.asked.every === undefined ? choiceLines(solved.chosen, plan.integration, { other }) : []),
     ...unsolvedLines(summary),
     ...leftOutLines(solved),
@@ -291,6 +293,22 @@ export function fullLines(full: FullPolarisation | undefined): Line[] {
       ? `the model determines I, Q, U and V, their rotation to ${twoDigits(errorRad * DEGREES_PER_RADIAN)}°`
       : message('calibrate.rotations-open', { rotations: openRotations }),
   );
+}
+
+/** By this much more leakage a polarised model is doubtful. */
+const MORE_LEAKAGE = 1.1;
+
+/** A polarised model beside the same without polarisation. */
+export function besideLines(beside: BesideUnpolarised | undefined): Line[] {
+  if (!beside) return [];
+  const { better, residual, medianLeakage, unpolarisedResidual, unpolarisedLeakage } = beside;
+  if (better === 'unpolarised' || (better === 'neither' && medianLeakage > MORE_LEAKAGE * unpolarisedLeakage))
+    return [message('calibrate.unpolarised-fits', beside)];
+  return [
+    better === 'polarised'
+      ? `the polarised model fits better than an unpolarised one: it leaves ${percent(residual)}, not ${percent(unpolarisedResidual)}`
+      : `an unpolarised model fits as well, with a median leakage of ${percent(unpolarisedLeakage, 1)} (here ${percent(medianLeakage, 1)})`,
+  ];
 }
 
 /** With several times the worst is reported; `at` is its time. */

@@ -5,4 +5,5 @@ export { type GainsPlan, planGains } from './plan.js';
 export { misfitWords } from './shape.js';
 export { GainsSolver, type SolvedGains, solvePlanned } from './solve.js';
 export type { CalibrationSummary, FullPolarisation } from './summary.js';
+export type { BesideUnpolarised } from './unpolarised.js';
 export { gainsFileOf, pathsOfGains, writeSolvedGains } from './write.js';

@@ -13,6 +13,7 @@ import {
   outlierGains,
   prepareCalibrate,
   SolutionSums,
+  through,
   toOneReference,
   type ChosenIntegration,
   type FittedDelay,
@@ -24,6 +25,7 @@ import {
 } from '../../stages/index.js';
 import type { SourceUp } from '../../sky/above.js';
 import { polarise } from '../../sky/polarise.js';
+import { unpolarised } from '../../sky/source.js';
 import { inputName } from '../../telescope/telescope.js';
 import {
   refuseMixedOver,
@@ -47,7 +49,9 @@ import {
   worstOf,
   type TestedInterval,
   type Solver,
+  type SolvedInterval,
 } from './intervals.js';
+import { besideUnpolarised, type BesideUnpolarised } from './unpolarised.js';
 import {
   fullPolarisationOf,
   outliersOverTime,
@@ -95,6 +99,8 @@ export interface SolvedGains {
   readonly outlierChannels: OutliersOverTime['channels'];
   readonly outlierGains: readonly Named<OutlierGain & { readonly timeUtc?: string }>[];
   readonly fullPolarisation?: FullPolarisation;
+  /** Of a polarised model and full polarisation, at the first time. */
+  readonly beside?: BesideUnpolarised;
 }
 
 interface Worst {
@@ -164,6 +170,7 @@ export class GainsSolver {
   private solver: Solver | undefined;
   private chosen: SolutionSum | undefined;
   private readonly tested: TestedInterval[] = [];
+  private beside: BesideUnpolarised | undefined;
   /** One solution in this many keeps its data. */
   private step = 1;
 
@@ -200,10 +207,13 @@ export class GainsSolver {
     const { plan, chosen } = this;
     if (!chosen || this.tested.length === 0) refuse('gains', 'nothing was solved', 'use other data');
     const { integration, first, used } = chosen;
-    return gainsOf(plan, this.tested, {
-      chosen: { integration, first, used, inFile: this.sums.seen },
-      empty: this.sums.empty,
-    });
+    return {
+      ...gainsOf(plan, this.tested, {
+        chosen: { integration, first, used, inFile: this.sums.seen },
+        empty: this.sums.empty,
+      }),
+      beside: this.beside,
+    };
   }
 
   async close(): Promise<void> {
@@ -219,6 +229,21 @@ export class GainsSolver {
       this.step *= 2;
       for (const [k, one] of this.tested.entries())
         if (k % this.step !== 0 && isWhole(one)) this.tested[k] = withoutData(one);
+    }
+  }
+
+  /** Solves once more without the polarisation of the model, where it has any. */
+  private async solveUnpolarised(interval: SolvedInterval): Promise<BesideUnpolarised | undefined> {
+    const { plan, solving } = this;
+    const isPolarised = interval.sources.some(
+      ({ source: { stokes } }) => stokes.q !== 0 || stokes.u !== 0 || stokes.v !== 0,
+    );
+    if (plan.asked.polarisation !== 'full' || !isPolarised) return undefined;
+    const solver = await prepareSolver(plan, interval.integration, solving, 'unpolarised');
+    try {
+      return besideUnpolarised(interval, await through(solver, interval.integration));
+    } finally {
+      await solver.close();
     }
   }
 
@@ -239,6 +264,7 @@ export class GainsSolver {
         return refuse(`${error.where}, from ${formatInstant(integration.start)}`, error.what, error.fix);
       });
       if (!interval) continue;
+      if (this.tested.length === 0) this.beside = await this.solveUnpolarised(interval);
       const solution = testInterval(interval, header.channelWidthHz, asked['accept-model']);
       this.keep(solution);
       made.push({ solution, alone: () => finished([solution], [solution.calibration], this.plan)[0], until });
@@ -313,6 +339,7 @@ const prepareSolver = (
   { asked, header, telescope, ...plan }: GainsPlan,
   first: Integration,
   { backend, onStep }: Solving,
+  model: 'as given' | 'unpolarised' = 'as given',
 ): Promise<Solver> =>
   prepareCalibrate({
     backend,
@@ -325,7 +352,7 @@ const prepareSolver = (
       plan.sources(frameAtMiddle(telescope, first)),
       asked.polarise ?? [],
       'products.gains.polarise',
-    ),
+    ).map((source) => (model === 'unpolarised' ? { ...source, stokes: unpolarised } : source)),
     minimumAltitudeDeg: asked['min-altitude'],
     iterations: plan.iterations,
     referenceStation: plan.referenceStation,

@@ -101,14 +101,7 @@ export interface FullPolarisation {
 /** Undefined if one gain per input was solved. */
 export function fullPolarisationOf(found: readonly CrossHanded[]): FullPolarisation | undefined {
   const frame = frameOf(found);
-  const parts = found.flatMap(({ gains, leakage, solved }) =>
-    Array.from(solved.keys())
-      .filter((at) => leakage && solved[at] === 1)
-      .map((at) => {
-        const own = Math.hypot(gains[2 * at], gains[2 * at + 1]);
-        return leakage ? Math.hypot(leakage[2 * at], leakage[2 * at + 1]) / own : 0;
-      }),
-  );
+  const parts = leakagesOf(found);
   if (!frame || parts.length === 0) return undefined;
   return {
     medianLeakage: median(parts),
@@ -117,6 +110,17 @@ export function fullPolarisationOf(found: readonly CrossHanded[]): FullPolarisat
     errorRad: frame.errorRad,
   };
 }
+
+/** |d| over |g| of all solved inputs and channels. */
+export const leakagesOf = (found: readonly CrossHanded[]): number[] =>
+  found.flatMap(({ gains, leakage, solved }) =>
+    Array.from(solved.keys())
+      .filter((at) => leakage && solved[at] === 1)
+      .map((at) => {
+        const own = Math.hypot(gains[2 * at], gains[2 * at + 1]);
+        return leakage ? Math.hypot(leakage[2 * at], leakage[2 * at + 1]) / own : 0;
+      }),
+  );
 
 /** For the solved channels; the worst of them at any time. */
 export function frameOf(
