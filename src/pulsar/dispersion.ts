@@ -14,7 +14,10 @@ export const channelFrequenciesHz = ({
 }: FilterbankHeader): Float64Array =>
   Float64Array.from({ length: channels }, (_, c) => firstChannelHz + c * channelStepHz);
 
-/** The upper edge of the band, where a pulse arrives first. */
+/** The centre of the highest channel: times refer to it, as in SIGPROC and PRESTO. */
 export const topHz = (header: FilterbankHeader): number =>
-  channelFrequenciesHz(header).reduce((most, one) => Math.max(most, one), 0) +
-  Math.abs(header.channelStepHz) / 2;
+  channelFrequenciesHz(header).reduce((most, one) => Math.max(most, one), 0);
+
+/** The lower edge of the band, where a pulse arrives last. */
+export const bottomHz = (header: FilterbankHeader): number =>
+  topHz(header) - (header.channels - 0.5) * Math.abs(header.channelStepHz);

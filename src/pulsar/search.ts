@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.js';
 import type { Filterbank } from '../formats/index.js';
 import { channelLevels, forEachValue } from './channels.js';
 import { DISPERSION_S_MHZ2 } from '../core/units.js';
-import { channelFrequenciesHz, dispersionS, topHz } from './dispersion.js';
+import { bottomHz, channelFrequenciesHz, dispersionS, topHz } from './dispersion.js';
 
 interface SearchOptions {
   readonly lowDm: number;
@@ -19,7 +19,7 @@ interface SearchOptions {
 }
 
 interface Candidate {
-  /** From the start of the file to the centre of the pulse at the upper edge of the band. */
+  /** From the start of the file to the centre of the pulse at `timesAtHz`. */
   readonly timeS: number;
   readonly dm: number;
   readonly widthS: number;
@@ -27,6 +27,8 @@ interface Candidate {
 }
 
 export interface Searched {
+  /** The centre of the highest channel. */
+  readonly timesAtHz: number;
   /** Strongest first; weaker ones that overlap a stronger one in time are left out. */
   readonly candidates: readonly Candidate[];
   readonly dms: Float64Array;
@@ -72,7 +74,7 @@ export async function searchFilterbank(file: Filterbank, options: SearchOptions)
         found.push({ timeS: (first + width / 2) * valueS, dm, widthS: width * valueS, snr });
     });
   }
-  return { candidates: apart(found, file), dms, bestSnr };
+  return { timesAtHz: topHz(header), candidates: apart(found, file), dms, bestSnr };
 }
 
 function trialsOf(
@@ -81,8 +83,7 @@ function trialsOf(
 ): Float64Array {
   if (!(lowDm >= 0 && highDm >= lowDm))
     refuse('search', `DM from ${lowDm} to ${highDm} is no range`, 'give 0 or more');
-  const top = topHz(header);
-  const low = top - header.channels * Math.abs(header.channelStepHz);
+  const [low, top] = [bottomHz(header), topHz(header)];
   const perDmS = DISPERSION_S_MHZ2 * ((1e6 / low) ** 2 - (1e6 / top) ** 2);
   const step = dmStep ?? header.valueS / perDmS;
   if (!(step > 0)) refuse('search', `a step of ${step} in DM is none`, 'give more than 0');
@@ -151,8 +152,7 @@ function boxcars(
  */
 function apart(found: readonly Candidate[], { header }: Filterbank): readonly Candidate[] {
   const kept: Candidate[] = [];
-  const top = topHz(header);
-  const low = top - header.channels * Math.abs(header.channelStepHz);
+  const [low, top] = [bottomHz(header), topHz(header)];
   for (const one of [...found].sort((x, y) => y.snr - x.snr)) {
     const isAlone = kept.every(
       (other) =>

@@ -1,5 +1,5 @@
 /** What corella search does, loaded when it runs. */
-import { formatSeconds } from '../../core/units.js';
+import { formatHz, formatSeconds } from '../../core/units.js';
 import { renderPng } from '../../draw/index.js';
 import { openFilterbank, writeFileWhole, checkOutputs } from '../../formats/index.js';
 import { searchPicture, searchFilterbank } from '../../pulsar/index.js';
@@ -15,7 +15,7 @@ export async function run(path: string, flags: SearchFlags): Promise<void> {
   const file = await openFilterbank(path);
   try {
     const found = await searchFilterbank(file, { lowDm, highDm, dmStep, widestS, snr });
-    const { candidates, dms } = found;
+    const { candidates, dms, timesAtHz } = found;
     const rows = candidates.map(({ timeS, dm, widthS, snr: own }) =>
       [timeS.toFixed(6), dm.toFixed(3), widthS.toFixed(6), own.toFixed(2)].join(','),
     );
@@ -23,7 +23,7 @@ export async function run(path: string, flags: SearchFlags): Promise<void> {
     if (png !== undefined)
       await writeFileWhole(png, await renderPng(searchPicture(found, path), { width: 900 }));
     openTerminal(flags).result(
-      { path, trials: dms.length, lowDm: dms[0], highDm: dms[dms.length - 1], candidates },
+      { path, trials: dms.length, lowDm: dms[0], highDm: dms[dms.length - 1], timesAtHz, candidates },
       [
         `${path}: ${candidates.length} candidate${candidates.length === 1 ? '' : 's'} of signal-to-noise ratio ${snr} or more, at ${dms.length} DMs`,
         ...candidates
@@ -32,6 +32,9 @@ export async function run(path: string, flags: SearchFlags): Promise<void> {
             (one) =>
               `  ${one.snr.toFixed(1)} at DM ${one.dm.toFixed(1)}, ${one.timeS.toFixed(4)} s, ${formatSeconds(one.widthS)} wide`,
           ),
+        ...(candidates.length > 0
+          ? [`  times at ${formatHz(timesAtHz, 9)}, the centre of the highest channel`]
+          : []),
         ...(candidates.length > SHOWN ? [`  and ${candidates.length - SHOWN} more`] : []),
         ...paths.map((one) => `written: ${one}`),
       ],
