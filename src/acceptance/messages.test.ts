@@ -257,6 +257,15 @@ describe('messages', () => {
     );
   });
 
+  it('a place below the horizon that is tracked, or that files are phased to, gives a warning', async () => {
+    const low = /:? Cas A is below the horizon, at an altitude of −\d+\.\d° +\[sky\.centre-below-horizon\]/;
+    const [track, phase] = [/--track/, /--phase-centre/].map((flag) => new RegExp(flag.source + low.source));
+    assert.match(await made('correlate t.sigmf-meta -o low.uvh5 --track CasA --quiet'), track);
+    assert.match(await made('correlate t.sigmf-meta -o low.uvfits --phase-centre CasA --quiet'), phase);
+    assert.match(await made('convert t.uvfits low.uvh5 --phase-centre CasA --overwrite --quiet'), phase);
+    assert.doesNotMatch(await made('correlate t.sigmf-meta -o up.uvh5 --track zenith --quiet'), /horizon/);
+  });
+
   it('a recording that was changed: inspect --whole compares core:sha512', async () => {
     assert.match(await made('inspect t.sigmf-meta --whole --quiet'), /checksum +matches core:sha512/);
     const data = await readFile(file('t.sigmf-data'));

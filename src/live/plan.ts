@@ -23,6 +23,7 @@ import {
   phaseLossLines,
   type RequestedVanVleck,
   type VanVleckTally,
+  lowCentre,
 } from '../stages/index.js';
 import { chooseMethod } from './method.js';
 import { frontOf, planLiveChannels } from './front.js';
@@ -77,6 +78,8 @@ interface LiveMachine {
   /** Called for solved gains. */
   readonly solutions?: Pick<InForceSettings, 'onSolution' | 'onUnused'>;
 }
+
+const OWN_CENTRE = 'products.visibilities.phase-centre';
 
 /** The source as a recording without an end, for planning. */
 export const endless = (source: Source, path: string, telescope: Telescope): Recording =>
@@ -146,6 +149,9 @@ export async function planLive(
       const { imaging, chosen, slow } = await chooseMethod(asked, imagingOf(one, [], undefined, blanked));
       methods.set(one, { image: imaging.image, method: imaging.method, chosen, slow });
     }
+  const place = visibilities?.['phase-centre'];
+  const own = place === undefined ? undefined : parsePhaseCentre(place, OWN_CENTRE);
+  const atStart = { start: source.start, durationS: Infinity };
   return {
     observation,
     products,
@@ -157,11 +163,13 @@ export async function planLive(
     methods,
     calibrated,
     inForce,
-    centre:
-      visibilities?.['phase-centre'] === undefined
-        ? delays.centre
-        : parsePhaseCentre(visibilities['phase-centre'], 'products.visibilities.phase-centre'),
-    warnings: [...phaseLossLines(phaseLossOf(front)), ...(gains?.warnings ?? [])],
+    centre: own ?? delays.centre,
+    warnings: [
+      ...phaseLossLines(phaseLossOf(front)),
+      ...(gains?.warnings ?? []),
+      ...lowCentre('front.delays.track', delays.centre, telescope.site, atStart),
+      ...lowCentre(OWN_CENTRE, own, telescope.site, atStart),
+    ],
     settings: {
       ...frontSettings,
       backend,

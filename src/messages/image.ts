@@ -153,6 +153,30 @@ export const imageMessages = {
         : `; sky below ${degrees(hiddenBelowDeg)} of altitude towards azimuth ${((azimuthDeg + 180) % 360).toFixed(0)}° is behind that plane and not shown`),
     help: 'The array is on a slope. An image in its own plane is more accurate than one around the zenith; directions in it are right.',
   }),
+  'sky.centre-below-horizon': declare({
+    severity: 'warning',
+    data: {
+      field: 'where it was given',
+      name: 'of the place',
+      lowestDeg: 'its lowest altitude during the data',
+      highestDeg: 'its highest',
+    },
+    text: ({
+      field,
+      name,
+      lowestDeg,
+      highestDeg,
+    }: {
+      field: string;
+      name: string;
+      lowestDeg: number;
+      highestDeg: number;
+    }) =>
+      highestDeg < 0
+        ? `${field}: ${name} is below the horizon, at an altitude of ${degrees(highestDeg).replace('-', '−')}`
+        : `${field}: ${name} is below the horizon for part of the data, down to an altitude of ${degrees(lowestDeg).replace('-', '−')}`,
+    help: 'The data are delayed or phased towards a place that the telescope does not see. What is up is smeared by that. Check the place, the time and the telescope.',
+  }),
   'image.phase-centre-outside': declare({
     severity: 'warning',
     data: { object: 'the phase centre of the file', fromZenithDeg: 'its distance from the zenith' },

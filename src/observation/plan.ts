@@ -7,6 +7,7 @@ import type { KurtosisAccount, KurtosisPlan, KurtosisTally } from '../kurtosis/i
 import {
   fitsData,
   gainsInTime,
+  lowCentre,
   fittedGains,
   readStoredFlags,
   rulesOfFile,
@@ -146,6 +147,10 @@ export async function planObservation(
           }),
         ]
       : []),
+    ...lowCentre('front.delays.track', observed.centre, telescope.site, {
+      start: front.used.start,
+      durationS: usedS,
+    }),
     ...products.flatMap((product) => product.warnings ?? []),
     ...unflagged(observation),
   ];

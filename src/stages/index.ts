@@ -1,6 +1,7 @@
 /** Entry point of `stages`: the links of a chain, and what they share. */
 export { discPixels } from './blank-discs.js';
 export { gainsInTime } from './gains/in-time.js';
+export { lowCentre } from './low-centre.js';
 export {
   type PowersAt,
   type SharedLook,

@@ -21,6 +21,7 @@ import {
   type Rounded,
   integrationClock,
   refuseLeapSeconds,
+  lowCentre,
   type FlagTally,
   passing,
   type VanVleckTally,
@@ -57,6 +58,7 @@ export interface PlannedIntegration {
   readonly roundedToS?: number;
 }
 
+const WHERE = 'products.visibilities';
 /** If something is tracked and no length is requested. */
 const TRACKED_INTEGRATION_S = 10;
 const NOTABLE_ROUNDING = 0.01;
@@ -99,6 +101,10 @@ export function planVisibilities(
     name: 'visibilities',
     clock,
     paths: path === undefined ? [] : [path],
+    warnings: lowCentre(`${WHERE}.phase-centre`, ownCentreOf(fields), telescope.site, {
+      start: recording.start,
+      durationS: recording.samples / sampleRateOf(recording),
+    }),
     isCalibrated: false,
     parts: { cut: 'both' },
     sizeBytes:
@@ -236,6 +242,9 @@ export function largestSumOf(
   return 2 * full ** 2 * Math.min(samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
+const ownCentreOf = ({ 'phase-centre': asked }: Pick<Product<'visibilities'>, 'phase-centre'>) =>
+  asked === undefined ? undefined : parsePhaseCentre(asked, `${WHERE}.phase-centre`);
+
 /** For data without an end, the position of the sky at their start. */
 export function headerOf(
   fields: Pick<Product<'visibilities'>, 'phase-centre'>,
@@ -244,9 +253,7 @@ export function headerOf(
 ): VisibilityHeader {
   const lastsS = recording.samples / sampleRateOf(recording);
   const middle = addSeconds(recording.start, Number.isFinite(lastsS) ? lastsS / 2 : 0);
-  const asked = fields['phase-centre'];
-  const centre =
-    asked === undefined ? tracked : parsePhaseCentre(asked, 'products.visibilities.phase-centre');
+  const centre = ownCentreOf(fields) ?? tracked;
   const zenith = { phaseCentre: skyFrame(telescope.site, middle).zenith, object: 'zenith' };
   const frequenciesHz = channels
     ? Float64Array.from(channels, (c) => spectra.frequenciesHz[c])

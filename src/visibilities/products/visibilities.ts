@@ -19,6 +19,7 @@ import {
   phasedAt,
   stationNamed,
   written,
+  lowCentre,
 } from '../../stages/index.js';
 import { handingOver, type Product } from '../../products/index.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
@@ -68,7 +69,8 @@ export async function planVisibilities(
   const format = path === undefined ? undefined : visibilityFormatFor(path);
   const place = product['phase-centre'];
   const centre = place === undefined ? undefined : parsePhaseCentre(place, `${WHERE}.phase-centre`);
-  const moved = centre && phasedAt(centre, opened.telescope.site, await middleOf(opened, centre));
+  const middle = centre && (await middleOf(opened, centre));
+  const moved = centre && middle && phasedAt(centre, opened.telescope.site, middle);
   const selection: Rework = {
     ...timesOf(from.observation),
     ...(product.channels && {
@@ -89,10 +91,14 @@ export async function planVisibilities(
   return {
     name: 'visibilities',
     paths: path === undefined ? [] : [path],
-    warnings:
-      applied && gains
+    warnings: [
+      ...(applied && gains
         ? fitsData(gains.file, gains.path, { telescope, frequenciesHz, ...(units && { units }) })
-        : [],
+        : []),
+      ...(middle
+        ? lowCentre(`${WHERE}.phase-centre`, centre, opened.telescope.site, { start: middle, durationS: 0 })
+        : []),
+    ],
     make: async (making) => {
       const { history, stage } = making;
       const shown = stage(applied ? 'apply' : 'convert');
