@@ -7,16 +7,9 @@ export { readingFields } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
 export { refuseSeveralTargets } from './visibilities/targets.js';
 export { readCards, type CardContent, type Cards } from './cards.js';
-export { holdsFitsImage } from './fits/image.js';
 export { openFitsPlanes } from './fits/planes.js';
-export {
-  encodeFitsImage,
-  readFitsImage,
-  writeFitsImage,
-  type CrossHandLack,
-  type FitsImage,
-  type ReadFitsImage,
-} from './fits/image.js';
+export { encodeFitsImage, writeFitsImage, type CrossHandLack, type FitsImage } from './fits/image.js';
+export { holdsFitsImage, readFitsImage, type ReadFitsImage } from './fits/read-image.js';
 export { encodeFitsSeries } from './fits/series.js';
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
 export { crossHandKnown, writeGains, type DataUnits, type GainsAt, type GainsFile } from './gains/gains.js';

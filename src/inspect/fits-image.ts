@@ -1,6 +1,5 @@
 /** Reads a FITS image, from Corella or other programs: contents, brightness, and a picture. */
 import { planeML, type PlaneML } from '../core/axes.js';
-import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatHz } from '../core/units.js';
 import { cross, dot, type Vector3 } from '../core/vector.js';
 import {
@@ -15,17 +14,22 @@ import { positionFromJ2000, unitVectorJ2000, type SkyPosition } from '../sky/fra
 
 /** The facts of an image that inspect prints. */
 export interface ImageFacts {
+  /** Along the longer side. */
   readonly pixels: number;
+  readonly width: number;
+  readonly height: number;
   readonly pixelDeg: number;
   readonly channels: number;
-  /** "I", "Q", …, "XX": one for each plane. */
+  /** Of a series: images in time, in place of channels. */
+  readonly times?: number;
+  /** "I", "Q", …, "XX": one for each plane; none where the file does not state them. */
   readonly stokes: readonly string[];
   readonly unit: string;
   readonly centre: SkyPosition;
   readonly frequencyHz?: number;
   readonly beam?: BeamEllipse;
   readonly integrationS?: number;
-  /** For the first plane, averaged over channels. */
+  /** For the first plane, averaged over channels or times. */
   readonly peak: number;
   readonly peakAt: SkyPosition;
   /** About zero, over the middle two thirds: noise and sidelobes rather than sources. */
@@ -34,7 +38,7 @@ export interface ImageFacts {
 
 interface ImageLook {
   readonly facts: ImageFacts;
-  /** The first plane, with its phase centre in pixel (n/2, n/2). */
+  /** The first plane. */
   readonly plane: PlaneML;
   readonly plan: SkyPlan;
   readonly directions: SkyDirections;
@@ -59,93 +63,56 @@ const stokesNames: Readonly<Record<number, string>> = {
 /** The image's own axes replace east, north and up: its horizon is known only from its own edge. */
 const ownAxes = { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } } as const;
 
-export function lookAtImage(path: string, image: ReadFitsImage): ImageLook {
+export function lookAtImage(image: ReadFitsImage): ImageLook {
   const number = (keyword: string): number | undefined => {
     const value = image.details[keyword];
     return typeof value === 'number' ? value : undefined;
   };
-  refuseTurned(path, image, number);
-  const { pixels, pixelSize, centre, channels } = image;
-  const plane = centred(path, image, number);
-  const directions = tangentDirections(centre);
+  const { pixels, pixelSize, channels, times, size, stokes, frequencyHz } = image;
+  const plane = firstPlane(image);
+  const directions = tangentDirections(image);
   const { peak, l, m } = brightest(plane, pixels, pixelSize);
   const {
     BMAJ: majorDeg,
     BMIN: minorDeg,
     BPA: positionAngleDeg,
   } = { BMAJ: number('BMAJ'), BMIN: number('BMIN'), BPA: number('BPA') };
-  const [frequencyHz, integrationS] = [number('CRVAL3'), number('EXPTIME')];
-  const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
+  const integrationS = number('EXPTIME');
   const facts: ImageFacts = {
-    pixels,
+    pixels: Math.max(size.columns, size.rows),
+    width: size.columns,
+    height: size.rows,
     pixelDeg: pixelSize * DEGREES_PER_RADIAN,
-    channels,
-    stokes: Array.from({ length: image.planes }, (_, k) => {
-      const code = (number('CRVAL4') ?? 1) + k * (number('CDELT4') ?? 1);
-      return stokesNames[code] ?? `code ${code}`;
-    }),
+    channels: times === undefined ? channels : 1,
+    ...(times !== undefined && { times }),
+    stokes: (stokes ?? []).map((code) => stokesNames[code] ?? `code ${code}`),
     unit: image.unit === '' ? 'unit unknown' : image.unit,
-    centre,
+    centre: directions.positionOf({ x: 0, y: 0, z: 1 }),
     frequencyHz,
     ...(majorDeg !== undefined &&
       minorDeg !== undefined && { beam: { majorDeg, minorDeg, positionAngleDeg: positionAngleDeg ?? 0 } }),
     integrationS,
     peak,
-    peakAt: directions.positionOf({ x: l, y: m, z: n }),
+    peakAt: directions.positionOf({ x: l, y: m, z: 0 }),
     rms: spread(plane),
   };
   const field = fieldOf(plane, pixels, pixelSize);
   return { facts, plane, plan: { pixels, pixelSize, field, axes: ownAxes }, directions };
 }
 
-/** Pictures have north up and square pixels. */
-function refuseTurned(
-  path: string,
-  { pixelSize }: ReadFitsImage,
-  number: (keyword: string) => number | undefined,
-): void {
-  const stepDeg = pixelSize * DEGREES_PER_RADIAN;
-  const turned = ['CROTA1', 'CROTA2', 'PC1_2', 'PC2_1', 'CD1_2', 'CD2_1', 'PV2_1', 'PV2_2'].find(
-    (keyword) => (number(keyword) ?? 0) !== 0,
-  );
-  const isSquare = Math.abs((number('CDELT1') ?? 0) + stepDeg) < 1e-6 * stepDeg;
-  if (turned !== undefined || !isSquare)
-    refuse(
-      path,
-      turned === undefined
-        ? 'its pixels are not square with east to the left'
-        : `its axes are turned or slanted (${turned})`,
-      'open it with a FITS viewer',
-    );
-}
-
-/** The first plane, averaged over channels and moved so that its reference pixel is (n/2, n/2). */
-function centred(
-  path: string,
-  { values, pixels, channels }: ReadFitsImage,
-  number: (keyword: string) => number | undefined,
-): PlaneML {
-  // The file's columns count from 1 in the east; here they count from 0 in the west.
-  const column = pixels - (number('CRPIX1') ?? pixels / 2);
-  const row = (number('CRPIX2') ?? pixels / 2 + 1) - 1;
-  const [right, up] = [column - pixels / 2, row - pixels / 2];
-  if (!Number.isInteger(right) || !Number.isInteger(up))
-    refuse(path, 'its reference is between two pixels', 'open it with a FITS viewer');
-  const plane = planeML(new Float64Array(pixels * pixels).fill(Number.NaN), pixels);
+/** Averaged over channels or times. */
+function firstPlane({ values, pixels, channels }: ReadFitsImage): PlaneML {
   const size = pixels * pixels;
-  for (let y = 0; y < pixels; y++) {
-    for (let x = 0; x < pixels; x++) {
-      const [fromY, fromX] = [y + up, x + right];
-      if (fromY < 0 || fromY >= pixels || fromX < 0 || fromX >= pixels) continue;
-      let [sum, count] = [0, 0];
-      for (let c = 0; c < channels; c++) {
-        const value = values[c * size + fromY * pixels + fromX];
-        if (!Number.isFinite(value)) continue;
-        sum += value;
-        count++;
-      }
-      if (count > 0) plane[y * pixels + x] = sum / count;
+  const plane = planeML(new Float64Array(size).fill(Number.NaN), pixels);
+  for (let at = 0; at < size; at++) {
+    let [sum, count] = [0, 0];
+    for (let c = 0; c < channels; c++) {
+      const value = values[c * size + at];
+      if (!Number.isFinite(value)) continue;
+      sum += value;
+      count++;
     }
+    if (count > 0) plane[at] = sum / count;
   }
   return plane;
 }
@@ -191,20 +158,49 @@ function fieldOf(plane: PlaneML, pixels: number, pixelSize: number): SkyPlan['fi
     : { kind: 'field', widthDeg: 2 * Math.asin(half) * DEGREES_PER_RADIAN };
 }
 
-/** J2000 to the image's own axes and back: l east, m north, n towards the centre. */
-function tangentDirections(centre: SkyPosition): SkyDirections {
+/**
+ * J2000 to the image's own axes and back: x east and y north of pixel (n/2, n/2) in the plane of the projection, whose
+ * centre may be elsewhere, or outside the image; z only states whether a position is in front of it.
+ */
+export function tangentDirections({
+  centre,
+  pixels,
+  pixelSize,
+  reference,
+}: Pick<ReadFitsImage, 'centre' | 'pixels' | 'pixelSize' | 'reference'>): SkyDirections {
   const n = unitVectorJ2000(centre);
   const ra = centre.raDeg / DEGREES_PER_RADIAN;
   const l = { x: -Math.sin(ra), y: Math.cos(ra), z: 0 };
   const m = cross(n, l);
-  const along = (k: keyof Vector3, { x, y, z }: Vector3): number => x * l[k] + y * m[k] + z * n[k];
+  const [east, north] = [reference.column, reference.row].map((at) => (pixels / 2 - at) * pixelSize);
   return {
     directionEnu: (position) => {
       const towards = unitVectorJ2000(position);
-      return { x: dot(towards, l), y: dot(towards, m), z: dot(towards, n) };
+      return { x: dot(towards, l) - east, y: dot(towards, m) - north, z: dot(towards, n) };
     },
-    positionOf: (own) => positionFromJ2000({ x: along('x', own), y: along('y', own), z: along('z', own) }),
+    positionOf: (own) => {
+      const [x, y] = [own.x + east, own.y + north];
+      const z = Math.sqrt(Math.max(0, 1 - x * x - y * y));
+      const along = (k: keyof Vector3): number => x * l[k] + y * m[k] + z * n[k];
+      return positionFromJ2000({ x: along('x'), y: along('y'), z: along('z') });
+    },
   };
+}
+
+/** Smaller is not seen in a picture. */
+const LEAST_TURN_DEG = 0.5;
+
+/** North in the middle of a picture is not up where the projection's centre is elsewhere: degrees to the east. */
+function northDeg({ directionEnu, positionOf }: SkyDirections): number {
+  const { raDeg, decDeg } = positionOf({ x: 0, y: 0, z: 1 });
+  const { x, y } = directionEnu({ raDeg, decDeg: decDeg + 1e-3 * (decDeg > 0 ? -1 : 1) });
+  return Math.atan2(decDeg > 0 ? -x : x, decDeg > 0 ? -y : y) * DEGREES_PER_RADIAN;
+}
+
+function turnWords(directions: SkyDirections): string[] {
+  const turnDeg = northDeg(directions);
+  if (!(Math.abs(turnDeg) > LEAST_TURN_DEG)) return [];
+  return [`north ${Math.abs(turnDeg).toFixed(1)}° ${turnDeg > 0 ? 'east' : 'west'} of up`];
 }
 
 export function imagePicture(look: ImageLook, image: ReadFitsImage, title: string): Picture {
@@ -212,7 +208,7 @@ export function imagePicture(look: ImageLook, image: ReadFitsImage, title: strin
     const value = image.details[keyword];
     return typeof value === 'string' && value !== '' ? [value] : [];
   };
-  const { frequencyHz, beam, integrationS, channels, unit, stokes } = look.facts;
+  const { frequencyHz, beam, integrationS, channels, times = 1, unit, stokes } = look.facts;
   return skyPicture({
     plane: look.plane,
     plan: look.plan,
@@ -224,6 +220,8 @@ export function imagePicture(look: ImageLook, image: ReadFitsImage, title: strin
       ...words('DATE-OBS'),
       ...(frequencyHz === undefined ? [] : [formatHz(frequencyHz)]),
       ...(channels > 1 ? [`mean of ${channels} channels`] : []),
+      ...(times > 1 ? [`mean of ${times} images`] : []),
+      ...turnWords(look.directions),
     ],
     unit,
     // A beam is the array's response to a point, of any polarisation.

@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 import { imageCPML } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { readFitsImage, writeFitsImage, type FitsImage } from './image.js';
+import { writeFitsImage, type FitsImage } from './image.js';
+import { readFitsImage } from './read-image.js';
 
 const PIXELS = 4;
 /** XX = 10, YY = 20, Re XY = 3, Im XY = 4 everywhere, with one brighter pixel in the east: row 2, column 3. */

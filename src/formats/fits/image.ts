@@ -3,27 +3,22 @@
  * (docs/conventions.md, images). Axes: RA, Dec, frequency, Stokes.
  */
 import { imageCPML, type ImageCPML } from '../../core/axes.js';
-import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, refuseLeapSecond, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import {
-  FITS_BLOCK_BYTES,
   headerBytes,
   integerCard,
   logicalCard,
   paddedBytes,
-  readUnit,
   realCard,
   refuseUneven,
   remarkCards,
   textCards,
 } from './fits.js';
 import { firstCode } from '../io/gather.js';
-import { headOf, withInput } from '../io/input.js';
 import { writeOutput, type OutputFile } from '../io/output.js';
 import { tableBytes } from './table.js';
-import { stat } from 'node:fs/promises';
 
 export interface FitsImage {
   readonly image: ImageCPML;
@@ -253,64 +248,6 @@ export const beamCards = ({ beam }: Pick<FitsImage, 'beam'>): string[] =>
       ]
     : [];
 
-export interface ReadFitsImage {
-  readonly pixels: number;
-  readonly channels: number;
-  readonly planes: number;
-  readonly pixelSize: number;
-  readonly centre: SkyPosition;
-  readonly unit: string;
-  readonly details: Readonly<Record<string, unknown>>;
-  /** planes : [stokes][c][m][l], l rising: our order, not the file's. */
-  readonly values: Float32Array;
-}
-
-/** Reads back what `writeFitsImage` writes. */
-export const readFitsImage = (path: string): Promise<ReadFitsImage> =>
-  withInput(path, async (file) => {
-    const unit = await readUnit(file, 0);
-    if (!unit) return refuse(path, 'the file is empty', 'write it again');
-    const { header } = unit;
-    if (
-      header.real('BITPIX') !== -32 ||
-      header.text('CTYPE1', '') !== 'RA---SIN' ||
-      header.real('NAXIS') !== 4
-    ) {
-      refuse(path, 'is not an image of the kind corella writes', 'open it with a FITS viewer');
-    }
-    const [raDeg, decDeg, stepDeg] = [header.real('CRVAL1'), header.real('CRVAL2'), header.real('CDELT2')];
-    if (!(Math.abs(raDeg) <= 360)) refuse(path, `its CRVAL1 is a right ascension of ${raDeg}°`, 'correct it');
-    if (!(Math.abs(decDeg) <= 90)) refuse(path, `its CRVAL2 is a declination of ${decDeg}°`, 'correct it');
-    if (!(stepDeg > 0 && stepDeg < 180)) refuse(path, `its CDELT2 is ${stepDeg}°`, 'correct it: above 0');
-    const pixels = header.whole('NAXIS1', 1, 2 ** 16);
-    const channels = header.whole('NAXIS3', 1, 2 ** 20);
-    const planes = header.whole('NAXIS4', 1, 4);
-    if (header.real('NAXIS2') !== pixels) refuse(path, 'is not square', 'open it with a FITS viewer');
-    // Before memory is allocated: a damaged header may claim terabytes.
-    const missingBytes = unit.dataStart + unit.dataBytes - file.sizeBytes;
-    if (missingBytes > 0) refuse(path, `truncated: ${missingBytes} bytes are missing`, 'copy it again');
-    const bytes = new Uint8Array(unit.dataBytes);
-    await file.readExactly(bytes, unit.dataStart);
-    if (file.sizeBytes % FITS_BLOCK_BYTES !== 0) refuse(path, 'its last block is cut short', 'copy it again');
-    const view = new DataView(bytes.buffer);
-    const values = new Float32Array(planes * channels * pixels * pixels);
-    for (let row = 0; row < planes * channels * pixels; row++) {
-      for (let column = 0; column < pixels; column++) {
-        values[row * pixels + (pixels - 1 - column)] = view.getFloat32(4 * (row * pixels + column));
-      }
-    }
-    return {
-      pixels,
-      channels,
-      planes,
-      pixelSize: stepDeg / DEGREES_PER_RADIAN,
-      centre: { raDeg, decDeg },
-      unit: header.text('BUNIT', ''),
-      details: Object.fromEntries(header.values),
-      values,
-    };
-  });
-
 interface FitsBeam {
   /** Full widths at half maximum. */
   readonly majorDeg: number;
@@ -353,17 +290,4 @@ function beamsTable(beams: readonly (FitsBeam | undefined)[], stokes: number): U
     ],
     [integerCard('NCHAN', beams.length), integerCard('NPOL', stokes)],
   );
-}
-
-const SIGN = 'SIMPLE  =';
-
-export async function holdsFitsImage(path: string): Promise<boolean> {
-  // Other functions refuse what cannot be read.
-  if (!(await stat(path).catch(() => undefined))?.isFile()) return false;
-  return withInput(path, async (file) => {
-    if (new TextDecoder('latin1').decode(await headOf(file, SIGN.length)) !== SIGN) return false;
-    const header = (await readUnit(file, 0))?.header;
-    if (!header || header.real('NAXIS', 0) < 2) return false;
-    return header.real('NAXIS1', 0) > 0 && header.real('NAXIS2', 0) > 0;
-  });
 }

@@ -13,7 +13,7 @@ export async function inspectedImage(path: string): Promise<Inspected | undefine
     holds: 'image',
     report: async ({ draw = [] }) => {
       const image = await readFitsImage(path);
-      const look = lookAtImage(path, image);
+      const look = lookAtImage(image);
       return {
         json: { path, kind: 'image', ...look.facts, details: image.details },
         lines: imageLines(path, look.facts),
@@ -31,12 +31,17 @@ const place = ({ raDeg, decDeg }: SkyPosition): string =>
 const level = (value: number, unit: string): string => `${withMinus(Number(value.toPrecision(4)))} ${unit}`;
 
 function imageLines(path: string, look: ImageFacts): string[] {
-  const { pixels, pixelDeg, channels, stokes, unit, beam } = look;
+  const { width, height, pixelDeg, channels, times, stokes, unit, beam } = look;
   return [
     line('file', path),
     line('format', 'fits, image'),
-    line('pixels', `${pixels} × ${pixels} of ${Number(pixelDeg.toPrecision(4))}° in the middle`),
-    line('planes', `${stokes.join(', ')}; ${channels} channel${channels === 1 ? '' : 's'}`),
+    line('pixels', `${width} × ${height} of ${Number(pixelDeg.toPrecision(4))}° in the middle`),
+    line(
+      'planes',
+      `${stokes.length === 0 ? 'Stokes parameter not stated' : stokes.join(', ')}; ${
+        times === undefined ? `${channels} channel${channels === 1 ? '' : 's'}` : `${times} images in time`
+      }`,
+    ),
     ...(look.frequencyHz === undefined ? [] : [line('frequency', formatHz(look.frequencyHz))]),
     ...(look.integrationS === undefined ? [] : [line('integration', formatSeconds(look.integrationS))]),
     line('centre', place(look.centre)),

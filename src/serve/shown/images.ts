@@ -2,8 +2,8 @@
 import { basename } from 'node:path';
 import { instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../../core/units.js';
-import { readFitsImage } from '../../formats/index.js';
-import { skyFrame, type SkyPosition } from '../../sky/frame.js';
+import { readFitsImage, type ReadFitsImage } from '../../formats/index.js';
+import { skyFrame } from '../../sky/frame.js';
 import { findSources } from '../../sky/sources.js';
 import type { Frame } from '../image-history.js';
 import type { SkySource } from '../messages.js';
@@ -13,8 +13,13 @@ import { colourRange } from '../planes.js';
 /** 2000-01-01T12:00:00Z. */
 const J2000_UNIX_S = 946_728_000;
 
-/** Catalogued sources in an image around a centre, in SIN projection. */
-const sourcesIn = (centre: SkyPosition): SkySource[] =>
+/** Catalogued sources in an image, in SIN projection, from its middle. */
+const sourcesIn = ({
+  centre,
+  pixels,
+  pixelSize,
+  reference,
+}: Pick<ReadFitsImage, 'centre' | 'pixels' | 'pixelSize' | 'reference'>): SkySource[] =>
   findSources('all')
     .filter(({ name }) => name !== 'Sun')
     .flatMap((source) => {
@@ -31,17 +36,18 @@ const sourcesIn = (centre: SkyPosition): SkySource[] =>
       return [
         {
           name: source.name,
-          l,
-          m,
+          l: l - (pixels / 2 - reference.column) * pixelSize,
+          m: m - (pixels / 2 - reference.row) * pixelSize,
           altitudeDeg: Math.asin(Math.min(1, n)) * DEGREES_PER_RADIAN,
           azimuthDeg: (Math.atan2(l, m) * DEGREES_PER_RADIAN + 360) % 360,
         },
       ];
     });
 
-/** Stokes I, the mean over channels. */
+/** The first plane, the mean over channels or times. */
 export async function showFits(page: Page, path: string): Promise<void> {
-  const { pixels, channels, pixelSize, centre, unit, details, values } = await readFitsImage(path);
+  const image = await readFitsImage(path);
+  const { pixels, channels, pixelSize, unit, details, values } = image;
   const size = pixels * pixels;
   const plane = new Float32Array(size);
   for (let at = 0; at < size; at++) {
@@ -77,7 +83,7 @@ export async function showFits(page: Page, path: string): Promise<void> {
       unit,
       method: basename(path),
       ...colourRange(plane),
-      sources: sourcesIn(centre),
+      sources: sourcesIn(image),
     },
   };
   page.state.show(frame);

@@ -1,5 +1,6 @@
 /** Files on the page of corella view. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Backend } from '../../backend/backend.js';
@@ -8,6 +9,7 @@ import { baselineCount, countsCB, imageCPML, visibilitiesCBPP } from '../../core
 import { parseInstant } from '../../core/instant.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { visibilityFormatFor, writeFitsImage } from '../../formats/index.js';
+import { fitsImageBytes, sinCards } from '../../formats/testing/fits-image.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { openPage, showFits, showVisibilities, type Page } from '../index.js';
 
@@ -149,4 +151,18 @@ describe('images of several files of one time', () => {
     const bytes = await at.arrayBuffer();
     assert.equal(new Float32Array(bytes.slice(-4))[0], 2);
   });
+});
+
+it('an image of others has its sources at their places, and its first Stokes parameter alone', async () => {
+  const path = join(folder, 'others.fits');
+  const stokes = { CTYPE3: 'STOKES', CRVAL3: 1, CDELT3: 1, CRPIX3: 1 };
+  // Cyg A, eight pixels of a degree beyond the western edge.
+  const sky = { CRVAL1: 299.868, CRVAL2: 40.734, CDELT1: -1, CDELT2: 1, CRPIX1: 12 };
+  const values = Array.from({ length: 64 }, (_, k) => (k < 16 ? 8 : 0));
+  await writeFile(path, fitsImageBytes(-32, [4, 4, 4], { ...sinCards, ...sky, ...stokes }, values));
+  await showFits(page, path);
+  const { head, plane } = page.state.frame ?? assert.fail('no image');
+  assert.deepEqual([...plane], new Array<number>(16).fill(8));
+  const source = head.sources.find(({ name }) => name.includes('Cyg')) ?? assert.fail('no Cyg A');
+  assert.ok(Math.abs(source.l / head.pixelSize + 2 - -8) < 0.05, `${source.l / head.pixelSize + 2}`);
 });
