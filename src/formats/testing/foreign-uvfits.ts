@@ -17,6 +17,10 @@ export interface Foreign {
   readonly antennas: readonly number[];
   /** Which of these are listed at (0, 0, 0). */
   readonly placeless?: readonly number[];
+  /** STABXYZ of each, instead of a place by its number. */
+  readonly places?: readonly (readonly number[])[];
+  /** XYZHAND. */
+  readonly hand?: 'LEFT' | 'RIGHT';
   readonly tables?: readonly Uint8Array[];
   readonly cards?: readonly string[];
   /** Bytes per number, if not 4. */
@@ -65,8 +69,9 @@ export function foreignBytes(of: Foreign): Uint8Array {
     if (elementBytes === 8) data.writeDoubleBE(value, 8 * n);
     else data.writeFloatBE(value, 4 * n);
   });
-  const places = antennas.map((number) =>
-    placeless.includes(number) ? [0, 0, 0] : [-2.1e6 - number, -3.7e6, 4.7e6],
+  const places = antennas.map(
+    (number, k) =>
+      of.places?.[k] ?? (placeless.includes(number) ? [0, 0, 0] : [-2.1e6 - number, -3.7e6, 4.7e6]),
   );
   const an = tableBytes(
     'AIPS AN',
@@ -80,6 +85,7 @@ export function foreignBytes(of: Foreign): Uint8Array {
     ],
     [
       ...(feedsDeg ? [logicalCard('HASFEED', true)] : []),
+      ...(of.hand === undefined ? [] : textCards('XYZHAND', of.hand)),
       ...(of.clock === undefined ? [] : textCards('TIMSYS', of.clock)),
       realCard('ARRAYX', 0),
       realCard('ARRAYY', 0),

@@ -96,21 +96,29 @@ export function placedByUvw(
   });
 }
 
-/** Undefined if no pair can be tested: autocorrelations, or uvw that were never set. */
-function fitUvw(
+interface PairFit {
+  readonly lengthM: number;
+  /** w by the positions. */
+  readonly deepM: number;
+  /** What is left of uvw as r₁ − r₂, and as r₂ − r₁. */
+  readonly forwardM: number;
+  readonly backwardM: number;
+}
+
+/** None if no pair can be tested: autocorrelations, or uvw that were never set. */
+function fitPairs(
   { site, stations }: Places,
   { middle, stoppedAt }: Stopped,
   rows: readonly UvwRow[],
-): UvwFit | undefined {
+): { readonly pairs: readonly PairFit[]; readonly isFlat: boolean } {
   const withUvw = rows.filter(
     ({ s1, s2, uvwM }) => s1 !== s2 && uvwM.every(Number.isFinite) && uvwM.some((part) => part !== 0),
   );
-  if (withUvw.length === 0) return undefined;
   const { l, m, n } = axesOf(site, { middle, stoppedAt });
   // Some programs write only u and v.
   const isFlat = withUvw.every(({ uvwM }) => uvwM[2] === 0);
   const isNearPole = stoppedAt !== 'ground' && Math.abs(stoppedAt.decDeg) > NEAR_POLE_DEG;
-  const pairs = withUvw.map(({ s1, s2, uvwM: [u, v, w] }) => {
+  const pairs = withUvw.map(({ s1, s2, uvwM: [u, v, w] }): PairFit => {
     const [one, two] = [stations[s1], stations[s2]];
     const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
     const [pu, pv, pw] = [dot(l, apart), dot(m, apart), dot(n, apart)];
@@ -121,12 +129,36 @@ function fitUvw(
       );
     return { lengthM: Math.hypot(u, v, w), deepM: pw, forwardM: left(1), backwardM: left(-1) };
   });
-  const rms = (value: (pair: (typeof pairs)[number]) => number): number =>
+  return { pairs, isFlat };
+}
+
+/**
+ * Whether the uvw of all pairs agree with `turned` places to a metre, and with the stated ones not to a kilometre:
+ * then only one of the two can be right.
+ */
+export function fitsTurned(
+  stated: Places,
+  turned: Places,
+  of: Stopped & { readonly rows: readonly UvwRow[] },
+): boolean {
+  const before = fitPairs(stated, of, of.rows).pairs;
+  const after = fitPairs(turned, of, of.rows).pairs;
+  return (
+    before.length > 0 &&
+    before.every(({ forwardM, backwardM }) => Math.min(forwardM, backwardM) > 1000) &&
+    (['forwardM', 'backwardM'] as const).some((way) => after.every((pair) => pair[way] <= 1))
+  );
+}
+
+function fitUvw(places: Places, of: Stopped, rows: readonly UvwRow[]): UvwFit | undefined {
+  const { pairs, isFlat } = fitPairs(places, of, rows);
+  if (pairs.length === 0) return undefined;
+  const rms = (value: (pair: PairFit) => number): number =>
     Math.sqrt(pairs.reduce((sum, pair) => sum + value(pair) ** 2, 0) / pairs.length);
   const [forwardM, backwardM] = [rms((pair) => pair.forwardM), rms((pair) => pair.backwardM)];
   // The sign decides conjugation: uvw that fit neither direction must not flip it by chance.
   const sign = 2 * backwardM < forwardM ? -1 : 1;
-  const leftOf = (pair: (typeof pairs)[number]): number => (sign === 1 ? pair.forwardM : pair.backwardM);
+  const leftOf = (pair: PairFit): number => (sign === 1 ? pair.forwardM : pair.backwardM);
   return {
     sign,
     pairs: pairs.length,

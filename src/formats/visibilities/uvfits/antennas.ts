@@ -153,11 +153,12 @@ export interface Antennas {
   readonly own?: Pick<Telescope, 'title' | 'band' | 'recording' | 'beamExponent'>;
 }
 
-export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Antennas> {
+/** `turned`: as if it said XYZHAND LEFT. */
+export async function readAntennas(file: InputFile, unit: FitsUnit, turned = false): Promise<Antennas> {
   const { header } = unit;
   const table = await readTable(file, unit);
   if (table.rowCount === 0) refuse(file.path, 'its antenna table is empty', 'export it again');
-  const hand = header.text('XYZHAND', 'RIGHT').toUpperCase() === 'LEFT' ? -1 : 1;
+  const hand = turned || header.text('XYZHAND', 'RIGHT').toUpperCase() === 'LEFT' ? -1 : 1;
   const xyz = table.numbers('STABXYZ', 3).map(([x, y, z]): Vector3 => ({ x, y: hand * y, z }));
   const array: Vector3 = {
     x: header.real('ARRAYX', 0),

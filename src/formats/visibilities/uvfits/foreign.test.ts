@@ -4,8 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Integration } from '../../../core/blocks.js';
-import { formatInstant } from '../../../core/instant.js';
+import { formatInstant, fromJulianDate } from '../../../core/instant.js';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
+import { dot, scale } from '../../../core/vector.js';
+import { skyFrame } from '../../../sky/frame.js';
+import { ecefToEnu, ecefToSite } from '../../../telescope/earth.js';
 import { realCard, remarkCards } from '../../fits/fits.js';
 import { tableBytes } from '../../fits/table.js';
 import { axis, direction, foreignBytes, least, type Foreign } from '../../testing/foreign-uvfits.js';
@@ -335,6 +338,66 @@ describe('UVFITS of other programs', () => {
     assert.deepEqual(integrations[0].passThrough?.stopped?.phaseCentre, { raDeg: 202.78, decDeg: 30.5 });
     await assert.rejects(read(of(5)), /group 0 is of source 5, which its AIPS SU table lacks/);
     await assert.rejects(read(of(7, 1950)), /its AIPS SU table gives places for the equinox 1950/);
+  });
+
+  it('a left-handed antenna table without XYZHAND is turned where uvw leave no doubt', async () => {
+    // Of the VLBA: Brewster, Fort Davis, Hancock.
+    const ecef = [
+      { x: -2_112_065, y: -3_705_357, z: 4_726_814 },
+      { x: -1_324_009, y: -5_332_182, z: 3_231_962 },
+      { x: 1_446_375, y: -4_447_940, z: 4_322_306 },
+    ];
+    const mean = scale(
+      ecef.reduce((sum, { x, y, z }) => ({ x: sum.x + x, y: sum.y + y, z: sum.z + z })),
+      1 / 3,
+    );
+    const site = ecefToSite(mean);
+    const middle = fromJulianDate(2_460_000.5, 0.25);
+    const { l, m, n } = skyFrame(site, middle).tangentAxes({ raDeg: 10, decDeg: -20 });
+    /** r₁ − r₂, and `offM` more in u, in seconds. */
+    const uvwS = (one: number, two: number, offM: number): number[] => {
+      const [a, b] = [ecef[one], ecef[two]];
+      const apart = ecefToEnu({ x: a.x - b.x, y: a.y - b.y, z: a.z - b.z }, site);
+      return [dot(l, apart) + offM, dot(m, apart), dot(n, apart)].map((part) => part / 299_792_458);
+    };
+    const of = (hand: 'LEFT' | 'RIGHT' | undefined, offM = 0, y: 1 | -1 = -1): Foreign => ({
+      ...least,
+      elementBytes: 8,
+      antennas: [1, 2, 3],
+      places: ecef.map((at) => [at.x, y * at.y, at.z]),
+      ...(hand && { hand }),
+      groups: (
+        [
+          [0, 1],
+          [0, 2],
+          [1, 2],
+        ] as const
+      ).map(([one, two]) => [
+        ...uvwS(one, two, two === 2 ? offM : 0),
+        0.25,
+        256 * (one + 1) + two + 1,
+        1,
+        2,
+        3,
+      ]),
+    });
+    const turned = 'the sign of a left-handed frame, by its uvw (no XYZHAND): it is turned';
+    const placesIn = async (foreign: Foreign, words?: string): Promise<void> => {
+      const { file } = await read(foreign);
+      assert.equal(String(file.assumed).includes(turned), words === turned);
+      file.telescope.stations.forEach(({ eastM, northM, upM }, s) => {
+        const { x, y, z } = ecef[s];
+        const enu = ecefToEnu({ x: x - mean.x, y: y - mean.y, z: z - mean.z }, site);
+        const offM = Math.hypot(eastM - enu.x, northM - enu.y, upM - enu.z);
+        assert.ok(offM < 1e-3, `station ${s}: ${offM} m`);
+      });
+    };
+    await placesIn(of(undefined), turned);
+    await placesIn(of('LEFT'));
+    await placesIn(of(undefined, 0, 1));
+    // Two metres off on two baselines, or stated to be right-handed: refused, as before.
+    await assert.rejects(read(of(undefined, 2)), /its uvw contradict its antennas' places/);
+    await assert.rejects(read(of('RIGHT')), /its uvw contradict its antennas' places/);
   });
 
   it('an equinox in words, and cards that are not as they should be', async () => {

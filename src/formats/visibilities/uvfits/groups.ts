@@ -12,7 +12,7 @@ import type { Telescope } from '../../../telescope/telescope.js';
 import { recordingSeen } from '../pass-through.js';
 import { exchangeLines, orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { severalTargetsLine } from '../targets.js';
-import { checkUvw, placesInUse, type Places } from '../uvw-fit.js';
+import { checkUvw, placesInUse, type Places, type UvwRow } from '../uvw-fit.js';
 import { unitsFrom, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
@@ -105,7 +105,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     history: of.history,
   };
   const utcOffsetS = utcOffset(antennas, file.path);
-  const uvw = uvwOf(of, antennas, header, utcOffsetS);
+  const uvw = uvwOf(of, antennas, header);
   const faults = noFaults();
   // Several sources have several phase centres, and the header gives only the first.
   const stoppedAt = index.sources.length === 1 ? phaseCentre : undefined;
@@ -155,27 +155,39 @@ const inUtc = ({ unixSeconds, fraction }: Instant, utcOffsetS: number): Instant 
 
 /** How far the file's uvw agree with its positions; rows of unlisted antennas are reported when read. */
 function uvwOf(
-  { file, index: { sample, sources }, places, uvw }: OpenedGroups,
-  { numbers }: Antennas,
+  { file, index, places, uvw }: OpenedGroups,
+  antennas: Antennas,
   { telescope, phaseCentre }: VisibilityHeader,
-  utcOffsetS: number,
 ): ReturnType<typeof checkUvw> {
+  const sample = sampleOf(file.path, index, antennas);
   if (!sample) return { sign: 1, assumed: [] };
-  const stationOf = new Map(numbers.map((number, s) => [number, s]));
-  const metres = SPEED_OF_LIGHT_M_PER_S;
   return checkUvw(file.path, placesInUse(telescope, places), {
-    middle: inUtc(sample.middle, utcOffsetS),
+    ...sample,
     stoppedAt: phaseCentre,
     definedSign: 1,
     uvw,
-    flat: sources.length === 1 ? 'computed' : 'kept',
+    flat: index.sources.length === 1 ? 'computed' : 'kept',
+  });
+}
+
+/** The rows of one time, with the stations of their antennas. */
+export function sampleOf(
+  path: string,
+  { sample }: GroupIndex,
+  antennas: Antennas,
+): { readonly middle: Instant; readonly rows: readonly UvwRow[] } | undefined {
+  if (!sample) return undefined;
+  const stationOf = new Map(antennas.numbers.map((number, s) => [number, s]));
+  const metres = SPEED_OF_LIGHT_M_PER_S;
+  return {
+    middle: inUtc(sample.middle, utcOffset(antennas, path)),
     rows: sample.rows.flatMap(({ numbers: [one, two], uvwS: [u, v, w] }) => {
       const [s1, s2] = [stationOf.get(one), stationOf.get(two)];
       return s1 === undefined || s2 === undefined
         ? []
         : [{ s1, s2, uvwM: [u * metres, v * metres, w * metres] as const }];
     }),
-  });
+  };
 }
 
 /** w of pairs of stations at one time from their positions, in seconds; the sign is that of the file's u and v. */

@@ -1,15 +1,16 @@
 /** Opens UVFITS: visibilities as random groups, followed by tables of antennas, frequencies and sources. */
 import { refuse } from '../../../core/errors.js';
-import { readUnit, type FitsHeader } from '../../fits/fits.js';
+import { readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
 import type { KeywordValue, OpenOptions, VisibilityFile } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import { readAntennas, type Antennas } from './antennas.js';
 import { readBands } from './bands.js';
 import { keywordsOf, orientationOf, unitsOf } from '../header-facts.js';
-import { openTaken, readTables, visibilitiesOf, type OpenedGroups } from './groups.js';
+import { fitsTurned } from '../uvw-fit.js';
+import { openTaken, readTables, sampleOf, visibilitiesOf, type OpenedGroups } from './groups.js';
 import { planUvfits, type UvfitsLayout } from './layout.js';
-import { groupReader, indexTarget, readGroups } from './rows.js';
+import { groupReader, indexTarget, readGroups, type GroupIndex } from './rows.js';
 import { readSources, sourceOf } from './sources.js';
 
 export const openUvfits = (path: string, options: OpenOptions = {}): Promise<VisibilityFile> =>
@@ -38,7 +39,7 @@ async function openGroups(
       'has no AIPS AN table of antennas',
       'if corella was killed while it wrote it, corella recover repairs it; otherwise export it with one, or copy it again',
     );
-  const antennas = await readAntennas(file, antennaUnit);
+  const stated = await readAntennas(file, antennaUnit);
   const layout = planUvfits(primary, await readBands(file, tables.get('AIPS FQ')?.[0]));
   if (layout.groupCount === 0) refuse(path, 'holds no visibilities', 'check what wrote it');
   const equinox = equinoxOf(header);
@@ -53,6 +54,9 @@ async function openGroups(
     id: layout.parameters.some(({ name }) => name === 'SOURCE') ? index.sources[0] : undefined,
   });
   const highestHz = layout.channels[layout.channels.length - 1].frequencyHz;
+  const phaseCentre = source?.position ?? layout.phaseCentre;
+  const turned = places ? undefined : await leftHanded(file, antennaUnit, { stated, index, phaseCentre });
+  const antennas = turned ?? stated;
   return visibilitiesOf({
     file,
     format: 'uvfits',
@@ -64,10 +68,18 @@ async function openGroups(
     targets: several,
     places,
     uvw,
-    phaseCentre: source?.position ?? layout.phaseCentre,
+    phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,
-    assumed: [...(layout.assumed ?? []), ...assumed],
+    assumed: [
+      ...(layout.assumed ?? []),
+      ...assumed,
+      ...(turned
+        ? [
+            "the Y of its antennas' positions has the sign of a left-handed frame, by its uvw (no XYZHAND): it is turned",
+          ]
+        : []),
+    ],
     facts: factsOf(header, antennas, layout.phaseCentre),
     details: {
       object: header.text('OBJECT', 'unknown'),
@@ -96,6 +108,22 @@ async function openGroups(
       lastGroup: await groupFacts(file, layout, layout.groupCount - 1),
     },
   });
+}
+
+/**
+ * VLBI files before about 2010 have left-handed positions and no XYZHAND. Only their uvw show it, and only where they
+ * leave no doubt.
+ */
+async function leftHanded(
+  file: InputFile,
+  unit: FitsUnit,
+  of: { readonly stated: Antennas; readonly index: GroupIndex; readonly phaseCentre: SkyPosition },
+): Promise<Antennas | undefined> {
+  const { stated, index, phaseCentre } = of;
+  const sample = unit.header.has('XYZHAND') ? undefined : sampleOf(file.path, index, stated);
+  if (!sample) return undefined;
+  const turned = await readAntennas(file, unit, true);
+  return fitsTurned(stated, turned, { ...sample, stoppedAt: phaseCentre }) ? turned : undefined;
 }
 
 /** A year; some programs write 'J2000', such as ehtim. */
