@@ -32,7 +32,7 @@ it("in the MWA's sets X is east where the angles are a writer's default, and as 
 it("importers' default of 0 and 90 degrees says nothing of dipoles on the ground, and is believed of dishes", () => {
   const [orientation, assumed] = found('OVRO_MMA', [0, RIGHT], 'fixed');
   assert.equal(orientation, 'unknown');
-  assert.match(assumed, /X and Y stay as they are; `feeds: fixed` states that X is east/);
+  assert.match(assumed, /X and Y stay as they are; `feeds` fixed states that X is east/);
   assert.deepEqual(found('VLA', [0, RIGHT], 'altaz'), ['north', '']);
   assert.deepEqual(found('OVRO_MMA', [0, 0], 'fixed'), ['unknown', '']);
   assert.deepEqual(found('OVRO_MMA', [RIGHT, 0], 'fixed'), ['east', '']);

@@ -49,7 +49,7 @@ export function orientationOfSet(
     };
   if (isDefault && of.mount === 'fixed')
     return unknown(
-      'its FEED table has dipoles on the ground with X at 0° (north) and Y at 90°, which is also a default of importers: X and Y stay as they are; `feeds: fixed` states that X is east',
+      'its FEED table has dipoles on the ground with X at 0° (north) and Y at 90°, which is also a default of importers: X and Y stay as they are; `feeds` fixed states that X is east',
     );
   const isPair = isMultiple(xRad - yRad, Math.PI);
   if (isPair && isMultiple(xRad, Math.PI)) return unknown();

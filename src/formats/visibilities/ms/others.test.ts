@@ -95,7 +95,7 @@ describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
       [[angles('0.0', '0.0'), mwa], 'east', same, /X is east, as in all sets of the MWA/],
       [[angles('pi()/2', '0.0'), mwa], 'east', same, undefined],
       // A default of importers.
-      [[angles('0.0', 'pi()/2'), mount('FIXED')], 'unknown', same, /`feeds: fixed`/],
+      [[angles('0.0', 'pi()/2'), mount('FIXED')], 'unknown', same, /`feeds` fixed/],
       // One angle for both, as MeerKAT's: X is east, Y south.
       [[angles('-pi()/2', '-pi()/2')], 'east', same, /U and V may have the other sign/],
       // Left by writers that do not know the angles.
