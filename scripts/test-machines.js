@@ -69,8 +69,10 @@ function planMachine(name, target, recordings) {
     console.log(`${name} is left out: apt install ${own ? 'g++' : target.compilerPackage} qemu-user`);
     return [];
   }
-  const env = { ...process.env, CORELLA_ARCH: target.architecture };
-  execFileSync(process.execPath, [join(root, 'scripts', 'build-native.js')], { stdio: 'inherit', env });
+  if (!own) {
+    const env = { ...process.env, CORELLA_ARCH: target.architecture };
+    execFileSync(process.execPath, [join(root, 'scripts', 'build-native.js')], { stdio: 'inherit', env });
+  }
   const library = join(root, 'dist', own ? 'native' : `native-${target.architecture}`);
   const file = join(library, `libcorella-${target.architecture}.so`);
   const program = buildReplay(compiler, target.architecture);

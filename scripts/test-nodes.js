@@ -1,7 +1,7 @@
 // First light, and one test file of each module, on other versions of Node, from npm's registry (cached in
 // build/packages/): npm run test:nodes [-- 22 24]
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +14,16 @@ const majors = (asked.length > 0 ? asked : ['22', '24']).filter(
   (major) => !process.versions.node.startsWith(`${major}.`),
 );
 
-/** Of each module the test of the file with its name, or the first. */
+/** Of each module the test of the file with its name, or the first that needs no real files. */
 const files = readdirSync(dist, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'acceptance')
   .flatMap(({ name }) => {
     const tests = readdirSync(join(dist, name), { recursive: true })
       .map(String)
       .filter((file) => file.endsWith('.test.js'))
+      .filter(
+        (file) => !/real-?files|TEST_DATA|skipCaptures/i.test(readFileSync(join(dist, name, file), 'utf8')),
+      )
       .sort();
     const first = tests.find((file) => basename(file) === `${name}.test.js`) ?? tests.at(0);
     return first === undefined ? [] : [join(name, first)];

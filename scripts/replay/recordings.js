@@ -13,6 +13,8 @@ const rooms = ['channelise/turn', 'calibrate', 'image/direct', 'image/flat', 'co
 
 /** Paths of one recording per module, of its tests at the portable level. */
 export function record() {
+  // An installation may lack that level.
+  execFileSync(process.execPath, [join(root, 'scripts', 'build-native.js')], { stdio: 'inherit' });
   mkdirSync(folder, { recursive: true });
   return rooms.map((room) => {
     const path = join(folder, `${room.replace('/', '-')}.bin`);
