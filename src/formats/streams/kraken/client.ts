@@ -44,6 +44,7 @@ export class KrakenClient {
   constructor(
     private readonly address: KrakenAddress,
     private readonly onEvent: (event: ClientEvent) => void,
+    private readonly mostFrameWaitMs = MOST_FRAME_WAIT_MS,
   ) {
     const { host, port, version } = address;
     this.name = `${version === 1 ? 'kraken' : 'kraken2'}://${host}:${port}`;
@@ -180,7 +181,7 @@ export class KrakenClient {
       }
       const bytes = v1.payloadBytes(read);
       const payload = new Uint8Array(this.buffer(bytes), 0, bytes);
-      if (!(await this.isFilled(feed, payload, v1.HEADER_BYTES, MOST_FRAME_WAIT_MS))) return;
+      if (!(await this.isFilled(feed, payload, v1.HEADER_BYTES, this.mostFrameWaitMs))) return;
       this.frameBytes = Math.max(this.frameBytes, header.length + bytes);
       const { timeMs, ...facts } = read;
       const time = v1.timeOf(read);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { secondsBetween, instant, type Instant } from '../../../core/instant.js';
 import { ByteFeed } from '../../io/byte-feed.js';
+import { KrakenClient } from './client.js';
 import { KrakenStream, type KrakenOptions } from './stream.js';
 import type { FrameKind } from './frame.js';
 import { pretendKraken, type Sent } from './testing/server.js';
@@ -293,6 +294,22 @@ describe('invalid frames of a KrakenSDR of version 1', () => {
     const { epochs, stream } = await take([frame(0), ...jumping, frame(1)], 2);
     assert.equal(epochs.length, 1);
     assert.equal(stream.account.invalidFrames, 50);
+  });
+
+  it('whose rest never comes are given up: the connection is made anew', async () => {
+    // The header promises a thousand times what follows.
+    const long = Uint8Array.from([...frame(0, { samples: 4000 }).subarray(0, HEADER_BYTES + 32)]);
+    const server = await pretendKraken([long, frame(1)], 'asked');
+    const events: string[] = [];
+    const address = { host: '127.0.0.1', port: server.port, version: 1 } as const;
+    const client = new KrakenClient(address, ({ kind }) => events.push(kind), 0);
+    for await (const { index } of client.frames()) {
+      assert.equal(index, 1);
+      break;
+    }
+    await client.stop();
+    await server.close();
+    assert.deepEqual(events, ['connected', 'silent', 'cut', 'connected']);
   });
 
   it('of 16 bits among others are drained', async () => {
