@@ -52,7 +52,7 @@ const below = {
   inspect: observing,
   visibilities: observing,
   demo: [...composing, 'visibilities'],
-  planner: [...composing, 'live', 'bench'],
+  planner: [...composing, 'products', 'bench'],
   send: composing,
   skies: [...composing, 'gnss'],
   pulsar: working,

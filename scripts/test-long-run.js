@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import koffi from 'koffi';
 import { openBackend } from '../dist/backend/select.js';
-import { FilesByTime } from '../dist/live/files.js';
-import { runEpochs } from '../dist/live/run-epochs.js';
+import { LiveProducts, planLive, resolveLive, runEpochs } from '../dist/live/index.js';
+import { checkObservation } from '../dist/observation/index.js';
 import { receivePackets } from '../dist/receive/index.js';
 import { loadTelescope } from '../dist/telescope/load.js';
 import { selectStations } from '../dist/telescope/select.js';
@@ -94,43 +94,38 @@ const report = () => {
       `${Math.max(...done.map((sample) => sample.descriptors))} descriptors at most`,
   );
 };
-const files = new FilesByTime(
-  {
-    path: join(folder, 'run.uvh5'),
-    everyS: 600,
-    values: 'sums',
-    header: {
-      telescope,
-      polarisations: 2,
-      frequenciesHz: Float64Array.of(58e6, 58.0064e6),
-      channelWidthHz: 6400,
-      history: ['a compressed run'],
-    },
-  },
-  ({ kind, path }) => {
+const observation = resolveLive(
+  checkObservation({
+    corella: 1,
+    source: { capture: pipe },
+    telescope: 'lwasv',
+    products: [
+      {
+        visibilities: join(folder, 'run.uvh5'),
+        integration: INTEGRATION_S,
+        'file-every': 600,
+        values: 'sums',
+      },
+      { images: null, every: INTEGRATION_S },
+    ],
+  }),
+);
+const writing = {
+  historyOf: () => ['a compressed run'],
+  onFault: console.error,
+  /** @param {{ kind: string, path: string }} event */
+  onFile: ({ kind, path }) => {
     // Other tests check the run's files; here they would only fill the disk.
     if (kind === 'closed') rmSync(path);
   },
-);
+};
 const summary = await runEpochs({
   input: { sessions: () => reception.sessions(), stop: () => undefined },
-  prepare: () =>
-    Promise.resolve({
-      files,
-      live: {
-        backend,
-        telescope,
-        frequenciesHz: Float64Array.of(58e6, 58.0064e6),
-        integrationS: INTEGRATION_S,
-        align: 'utc',
-        imaging: {
-          everyS: INTEGRATION_S,
-          by: 'visibilities',
-          weight: 'natural',
-          image: { field: { kind: 'all-sky' }, kernelSize: 3 },
-        },
-      },
-    }),
+  prepare: async (source) => {
+    const machine = /** @type {const} */ ({ backend, description: 'packets', data: 'wait' });
+    const plan = await planLive(observation, source, telescope, machine);
+    return { products: new LiveProducts({ backend, plan, writing }) };
+  },
   onEvent: ({ kind }) => {
     if (kind !== 'integration') return;
     integrations++;

@@ -117,8 +117,8 @@ async function steered(path: string, into: string, steer: (steering: Steering) =
             file: () => undefined,
             gainsEvents: { solved: () => undefined, failed: () => undefined },
             arrived: () => undefined,
-            begin: ({ live }) => {
-              steering = live.steering;
+            begin: ({ shown }) => {
+              steering = shown.steering;
             },
             watcher: {
               session: () => undefined,

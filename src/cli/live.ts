@@ -32,6 +32,7 @@ import {
 import { reportSkyModels } from './options/sky-options.js';
 import { version } from '../core/program/version.js';
 import type { Line } from '../messages/index.js';
+import type { VisibilityFacts } from '../products/index.js';
 
 export async function run(origins: readonly string[], options: LiveOptions, flags: Flags): Promise<void> {
   const observation = await fillObservation(origins, flags, options.eop);
@@ -134,31 +135,44 @@ async function checkBeforehand(
       for (const line of await partialFileLines(product.visibilities)) say(line);
 }
 
+const sumOf = (made: readonly VisibilityFacts[], what: 'ruled' | 'values'): number =>
+  made.reduce((sum, { flagged }) => sum + flagged[what], 0);
+
 function summarise({ plan, summary, packets, products, stream }: LiveOutcome, report: Report): void {
   const taken = runInterference(
-    plan?.settings.kurtosis &&
+    plan?.frontSettings.kurtosis &&
       plan.kurtosis
         .map(({ plan: tested, tally }) => ({ plan: tested, account: tally.account() }))
         .filter(({ account }) => account.windows > 0),
     plan?.spectra.grid.spectrumRateHz ?? 1,
   );
-  const { tally } = plan?.settings.flags ?? {};
-  const corrected = liveVanVleck(plan?.vanVleck ?? [], plan?.front.source.bits);
+  const made = products.flatMap(({ name, facts }) =>
+    name === 'visibilities' ? [facts as VisibilityFacts] : [],
+  );
+  const tally = {
+    rules: made.at(0)?.flagged.rules ?? 0,
+    ruled: sumOf(made, 'ruled'),
+    values: sumOf(made, 'values'),
+  };
+  const corrected = liveVanVleck(
+    made.flatMap(({ vanVleck }) => vanVleck ?? []),
+    plan?.front.source.bits,
+  );
   report.summary(summary, packets, {
     lines: [
       ...(stream?.lines ?? []),
       ...taken.lines,
-      ...(tally ? askedLines(tally) : []),
+      ...askedLines(tally),
       ...corrected.lines,
       ...products.flatMap(gainsLinesOf),
     ],
     facts: {
       ...(stream && { stream: stream.facts }),
       ...taken.facts,
-      ...(tally && tally.rules > 0 && { flags: { values: tally.values, asked: tally.ruled } }),
+      ...(tally.rules > 0 && { flags: { values: tally.values, asked: tally.ruled } }),
       ...corrected.facts,
       ...gainsFactsOf(products),
-      ...(plan?.settings.imaging && { imaging: plan.settings.imaging.chosen }),
+      ...(plan?.imaging && { imaging: plan.imaging.chosen }),
     },
   });
 }

@@ -147,25 +147,6 @@ export const gainOfFront = ({ source, gain = {} }: Front): Gain => {
   return levels ? { levels: { factors: levels, channels, inputs } } : { gainRatio };
 };
 
-/** Sums of integers must not change afterwards: a gain or phase that is applied later would stay in them. */
-export function refuseUnfitSums(front: Front): void {
-  // Equaliser gains of a file are known to the reader of the sums.
-  if (front.source.kind === 'spectra' && front.source.levels)
-    refuse(
-      front.source.path ?? 'values',
-      'has equaliser gains of its own for each input and channel, which sums would keep',
-      'take means',
-    );
-  if (front.delays?.towards !== undefined)
-    refuse(
-      'values',
-      'sums are not unphased, and tracked data would stay rotated',
-      'take means, or do not track',
-    );
-  if (spectraOfFront(front).type === 'cf32')
-    refuse('values', 'sums are whole numbers, and these channels are floats', 'take means');
-}
-
 /** Amplitude loss where delays are corrected by phases alone; undefined where samples are delayed. */
 export const phaseLossOf = ({ source, delays }: Pick<Front, 'source' | 'delays'>): number | undefined =>
   source.kind === 'spectra' && delays ? checkedPhaseLoss(source, delays) : undefined;

@@ -35,7 +35,6 @@ export {
   endOfFront,
   gainOfFront,
   phaseLossOf,
-  refuseUnfitSums,
   spectraOfFront,
   spectraOfSource,
 } from './front.js';

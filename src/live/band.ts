@@ -4,7 +4,7 @@ import type { CanonicalSpectra } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { Source, SpectraSource } from '../core/sources.js';
 import { gapsWithin, type ChannelRange } from '../stages/index.js';
-import type { LiveInput } from './run-epochs.js';
+import type { LiveInput } from './opened-input.js';
 
 /**
  * The source with only these channels. Its blocks start where those of the whole source do, so that machines with parts

@@ -8,15 +8,19 @@ import { addSamples, parseInstant, secondsBetween } from '../core/instant.js';
 import type { SpectraSource } from '../core/sources.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CalibratedAt } from '../stages/index.js';
-import { imagesIn, runStreamEpoch } from './chain.js';
+import { imagesIn } from './clocks.js';
+import { LiveProducts } from './products.js';
 import { runEpochs, type NightEvent } from './run-epochs.js';
-import type { LiveSettings } from './settings.js';
 import { Steering } from './steering.js';
+import { contextOf, runOn } from './testing.js';
 
 const by = { who: 'test', authenticated: true };
 const RATE_HZ = 1000;
 const start = parseInstant('2026-06-21T04:00:00Z');
 const frequenciesHz = Float64Array.of(60e6, 60.1e6);
+
+/** Two antennas need a wide one. */
+const KERNEL = { visibilities: {}, direct: { kernel: 7 } } as const;
 
 /** Seconds of samples of value 1. */
 const ones = (seconds: number, between: (second: number) => void): SpectraSource => ({
@@ -60,31 +64,19 @@ async function lengths(
   const backend = await openBackend('reference');
   const steering = new Steering({ flaggedInputs: new Uint8Array(2), integrationS });
   const made: number[][] = [];
-  await runStreamEpoch(
-    ones(6, (second) => {
-      steer(steering, second);
-    }),
+  const source = ones(6, (second) => {
+    steer(steering, second);
+  });
+  const products = [
+    { visibilities: null, integration: integrationS },
+    { images: null, every: everyS, pixels: 64 },
+  ];
+  const context = await contextOf(source, { backend, telescope, products });
+  await runOn(
+    source,
+    { ...context, steering },
     {
-      backend,
-      telescope,
-      frequenciesHz,
-      integrationS,
-      align: 'utc',
-      steering,
-      imaging: {
-        everyS,
-        by: 'visibilities',
-        weight: 'natural',
-        image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
-      },
-    },
-    {
-      integration: ({ durationS, counts }) => {
-        made.push([Math.round(durationS * RATE_HZ), counts[0]]);
-        return Promise.resolve();
-      },
-      image: () => Promise.resolve(),
-      noImage: () => undefined,
+      integration: ({ durationS, counts }) => void made.push([Math.round(durationS * RATE_HZ), counts[0]]),
     },
   );
   await backend.close();
@@ -96,11 +88,12 @@ describe('a run whose end was asked for', () => {
     const backend = await openBackend('reference');
     const events: NightEvent[] = [];
     let integrations = 0;
-    const live: LiveSettings = { backend, telescope, frequenciesHz, integrationS: 1, align: 'utc' };
     const source = (): SpectraSource => ones(6, () => undefined);
+    const products = [{ visibilities: null, integration: 1 }];
+    const context = await contextOf(source(), { backend, telescope, products });
     const summary = await runEpochs({
       input: { sessions: () => [source(), source()], stop: () => undefined },
-      prepare: () => Promise.resolve({ live }),
+      prepare: () => Promise.resolve({ products: new LiveProducts(context) }),
       isOverdue: () => integrations >= 2,
       onEvent: (event) => {
         events.push(event);
@@ -157,24 +150,17 @@ describe('gains that change in time', () => {
     const calibrated = how === 'none' ? undefined : growing;
     const flaggedInputs = new Uint8Array(2);
     const made: number[] = [];
-    const image = { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 } as const;
-    await runStreamEpoch(
-      ones(3, () => undefined),
+    const source = ones(3, () => undefined);
+    const products = [{ images: null, every: 1, method: by, ...KERNEL[by], pixels: 64 }];
+    const context = await contextOf(source, { backend, telescope, products, calibrated });
+    const steering =
+      how === 'steered' ? new Steering({ flaggedInputs, integrationS: 1, calibrated }) : undefined;
+    await runOn(
+      source,
+      { ...context, steering },
       {
-        backend,
-        telescope,
-        frequenciesHz,
-        integrationS: 1,
-        align: 'utc',
-        imaging: { everyS: 1, by, weight: 'natural', image, calibrated },
-        steering:
-          how === 'steered' ? new Steering({ flaggedInputs, integrationS: 1, calibrated }) : undefined,
-      },
-      {
-        integration: () => Promise.resolve(),
         image: (sky) => {
           made.push(sky.image.reduce((most, value) => (value > most ? value : most), 0));
-          return Promise.resolve();
         },
         noImage: (why) => assert.fail(why),
       },
@@ -202,28 +188,20 @@ describe('a run that falls behind', () => {
       const [counts, images]: [number[], number[]] = [[], []];
       let leftOut = 0;
       let second = -1;
-      await runStreamEpoch(
-        ones(6, (k) => {
-          second = k;
-        }),
+      const source = ones(6, (k) => {
+        second = k;
+      });
+      const products = [
+        { visibilities: null, integration: 1 },
+        { images: null, every: 0.5, method: by, ...KERNEL[by], pixels: 64 },
+      ];
+      const late = { isBehind: () => second === 1 || second === 2, leftOut: () => leftOut++ };
+      await runOn(
+        source,
+        { ...(await contextOf(source, { backend, telescope, products })), late },
         {
-          backend,
-          telescope,
-          frequenciesHz,
-          integrationS: 1,
-          align: 'utc',
-          imaging: {
-            everyS: 0.5,
-            by,
-            weight: 'natural',
-            image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
-          },
-          late: { isBehind: () => second === 1 || second === 2, leftOut: () => leftOut++ },
-        },
-        {
-          integration: (integration) => Promise.resolve(void counts.push(integration.counts[0])),
-          image: (sky) => Promise.resolve(void images.push(sky.durationS)),
-          noImage: () => undefined,
+          integration: (integration) => void counts.push(integration.counts[0]),
+          image: (sky) => void images.push(sky.durationS),
         },
       );
       await backend.close();

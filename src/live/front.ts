@@ -3,6 +3,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import { sampleRateOf, type Source, type VoltageSource } from '../core/sources.js';
 import { SECONDS_PER_DAY } from '../core/units.js';
+import type { Telescope } from '../telescope/telescope.js';
 import {
   planChannels,
   type ChannelSettings,
@@ -10,15 +11,29 @@ import {
   streamsOf,
   mostDelaySamples,
   requestDelays,
+  type DelayRequest,
   type RequestedDelays,
+  type RequestedKurtosis,
 } from '../stages/index.js';
-import type { Front } from '../compose/index.js';
-import type { LiveSettings } from './settings.js';
+import type { Front, Gain } from '../compose/index.js';
 
-type FrontSettings = Pick<
-  LiveSettings,
-  'telescope' | 'channels' | 'fineChannels' | 'delays' | 'forS' | 'gain' | 'kurtosis' | 'flaggedInputs'
->;
+export interface FrontSettings {
+  readonly telescope: Telescope;
+  /** How voltages are channelised, or channels divided into finer ones. */
+  readonly channels?: ChannelisePlan;
+  /** For channelised input: the number of fine channels per channel. */
+  readonly fineChannels?: number;
+  /** Fixed delays, or a tracked position. */
+  readonly delays?: DelayRequest;
+  /** Requested length of data, if known. */
+  readonly forS?: number;
+  /** Requantisation gain ratio: voltages are multiplied by it before rounding, and products are divided by it. */
+  readonly gain?: Gain;
+  /** Kurtosis flagging of spectra before any product is made. */
+  readonly kurtosis?: RequestedKurtosis;
+  /** [a], 1 if an input is always flagged. */
+  readonly flaggedInputs?: Uint8Array;
+}
 
 export function frontOf(source: Source, settings: FrontSettings): Front {
   const { channels, kurtosis, flaggedInputs, gain, fineChannels } = settings;
@@ -54,7 +69,7 @@ const delaysOf = (source: Source, { telescope, delays, forS }: FrontSettings): R
 /** The input of the channeliser: voltages, or channels that are divided into finer ones. */
 const channelisedOf = (
   source: Source,
-  { fineChannels }: Pick<LiveSettings, 'fineChannels'>,
+  { fineChannels }: Pick<FrontSettings, 'fineChannels'>,
 ): VoltageSource | undefined =>
   source.kind === 'voltages' ? source : fineChannels === undefined ? undefined : streamsOf(source);
 

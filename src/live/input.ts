@@ -16,11 +16,10 @@ import {
   type StreamDescription,
   type StreamEvent,
 } from '../formats/index.js';
-import type { LiveInput } from './run-epochs.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { afterSeconds } from './long-timer.js';
 import { openRecording, type SourcePart } from '../observation/index.js';
-import type { InputSettings, OpenedInput } from './opened-input.js';
+import type { InputSettings, LiveInput, OpenedInput } from './opened-input.js';
 import { openKraken } from './kraken.js';
 import { listenSettings, openPackets } from './packets.js';
 import { parseStreamAddress } from './stream-address.js';

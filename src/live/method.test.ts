@@ -8,7 +8,7 @@ import { selectStations } from '../telescope/select.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { methodLine } from '../compose/index.js';
 import { chooseMethod, costByLine, imageCost, type ImageCost } from './method.js';
-import type { LiveImaging } from './settings.js';
+import type { LiveImaging } from './shown.js';
 
 const eda2 = await loadTelescope('eda2');
 const frequenciesHz = Float64Array.of(100e6, 100.1e6);

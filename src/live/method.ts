@@ -33,14 +33,14 @@ import {
   W_TERM_ACCURACY,
   imagedTelescope,
 } from '../stages/index.js';
-import type { LiveImaging, LiveSettings } from './settings.js';
+import type { LiveImaging, ShownRun } from './shown.js';
 
 /** The pair kernels are used if the error is at most this for every pixel and source above 10° altitude. */
 const MOST_FLAT_ERROR = 5e-3;
 /** Largest share of the cadence for images: spectra are made and correlated in the same time. */
 const SHARE_OF_CADENCE = 0.5;
 
-type Asked = Pick<LiveSettings, 'backend' | 'telescope' | 'frequenciesHz' | 'flaggedInputs'> &
+type Asked = Pick<ShownRun, 'backend' | 'telescope' | 'frequenciesHz' | 'flaggedInputs'> &
   Pick<FrontSpectra, 'type' | 'grid'> & {
     /** Whether data arrive in real time or wait to be read. */
     readonly data: 'arrive' | 'wait';

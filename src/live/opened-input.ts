@@ -3,7 +3,7 @@ import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
 import type { Line } from '../messages/index.js';
 import type { Observation } from '../observation/index.js';
-import type { LiveInput } from './run-epochs.js';
+import type { Source } from '../core/sources.js';
 import type { TimedNoise } from './noise-source.js';
 import type { ReadyToListen, ReceiveAccount } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -18,6 +18,15 @@ export interface InputSettings {
   readonly blockS?: number;
   readonly say: Say;
   readonly beforeListening?: BeforeListening;
+}
+
+/** The input of a run: one source per stream epoch. */
+export interface LiveInput {
+  sessions(): AsyncIterable<Source> | Iterable<Source>;
+  /** Stops receiving; data already received are processed. */
+  stop(): void;
+  /** Whether packets wait in such numbers that images have to be left out. */
+  isBehind?(): boolean;
 }
 
 export interface OpenedInput extends LiveInput, Closable {

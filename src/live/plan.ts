@@ -15,52 +15,52 @@ import {
   type Observation,
 } from '../observation/index.js';
 import { phaseLossOf, spectraOfFront, type Front, type FrontSpectra } from '../compose/index.js';
-import {
-  readStoredFlags,
-  channelsNamed,
-  fitsData,
-  gainsOverTime,
-  phaseLossLines,
-  type RequestedVanVleck,
-  type VanVleckTally,
-  lowCentre,
-} from '../stages/index.js';
+import { readStoredFlags, fitsData, gainsOverTime, lowCentre, phaseLossLines } from '../stages/index.js';
 import { chooseMethod } from './method.js';
-import { frontOf, planLiveChannels } from './front.js';
-import type { LiveImaging, LiveSettings } from './settings.js';
-import { isProduct, plainWeights, type Product } from '../products/index.js';
-import { imagedRules } from '../products/making/images.js';
+import { frontOf, planLiveChannels, type FrontSettings } from './front.js';
+import type { LiveImaging } from './shown.js';
+import { isProduct, plainWeights, type LiveMethod, type Observed, type Product } from '../products/index.js';
+import { imageSettingsOf } from '../products/making/images.js';
 import type { GainsInForce, InForceSettings } from '../products/solve/index.js';
-import type { PhaseCentre } from '../sky/phase-centre.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { productsOf, type LiveProducts } from './resolve.js';
+import { productsOf } from './resolve.js';
 
-interface Chosen extends Required<Pick<LiveImaging, 'image' | 'chosen'>>, Pick<LiveImaging, 'method'> {
+interface Chosen extends LiveMethod {
   /** If images leave little time for other work: specific to this machine, so not in the history. */
   readonly slow?: Message;
 }
 
 export interface LivePlan {
   readonly observation: Observation;
-  readonly products: LiveProducts;
   readonly telescope: Telescope;
-  readonly settings: LiveSettings;
+  /** From samples to spectra, in each stream epoch. */
+  readonly frontSettings: FrontSettings;
   readonly front: Front;
   readonly spectra: FrontSpectra;
-  /** Phase centre of visibility files; by default the zenith. */
-  readonly centre?: PhaseCentre;
-  /** Gains from a file. */
-  readonly calibrated?: LiveImaging['calibrated'];
+  /** What all products are planned with, in each stream epoch. */
+  readonly observed: Omit<Observed, 'recording' | 'front' | 'spectra' | 'delays'>;
+  /** The products that a page shows and that share cuts, by number. */
+  readonly shown: Shown;
+  /** The length of integrations that are shown, and what they are counted from. */
+  readonly integrationS: number;
+  readonly align: 'first-sample' | 'utc';
+  /** The images that are shown. */
+  readonly imaging?: LiveImaging;
   /** Solved gains, if requested. */
   readonly inForce?: GainsInForce;
   /** Unexpected properties. */
   readonly warnings: readonly Message[];
   /** How each image product is made. */
   readonly methods: ReadonlyMap<object, Chosen>;
-  /** Of each stream epoch: what kurtosis flagged, and the account of the van Vleck correction. */
+  /** Of each stream epoch: what kurtosis flagged. */
   readonly kurtosis: readonly { readonly plan: KurtosisPlan; readonly tally: KurtosisTally }[];
-  readonly vanVleck: readonly Readonly<VanVleckTally>[];
+}
+
+interface Shown {
+  /** -1 for integrations that are made for the page alone. */
+  readonly visibilities: number;
+  readonly images: number;
 }
 
 interface LiveMachine {
@@ -71,8 +71,6 @@ interface LiveMachine {
   readonly description: string;
   /** Whether data arrive in real time, so that images must keep up, or wait to be read. */
   readonly data: 'arrive' | 'wait';
-  /** Integrations without a path are passed to a program. */
-  readonly handsOver?: boolean;
   /** An earlier plan of the same observation: the imaging method is not chosen again for the same channels. */
   readonly known?: LivePlan;
   /** Called for solved gains. */
@@ -89,7 +87,7 @@ export async function planLive(
   observation: Observation,
   source: Source,
   telescope: Telescope,
-  { backend, blockS, description, data, handsOver = false, known, solutions }: LiveMachine,
+  { backend, blockS, description, data, known, solutions }: LiveMachine,
 ): Promise<LivePlan> {
   const { front: part = {}, flags = {}, for: forS } = observation;
   refuseUnsupported(observation, { isLive: true, kind: source.kind });
@@ -118,13 +116,7 @@ export async function planLive(
   const stored = flags.file === undefined ? undefined : await readStoredFlags(flags.file);
   const rules = rulesOf(flags, context, stored);
   const discs = discsOf(flags);
-  const blanked = { discs, fixedTo: delays.centre ? 'sky' : 'ground' } as const;
   const { visibilities, images } = products;
-  const kept =
-    visibilities?.channels &&
-    channelsNamed(visibilities.channels.join(','), frequenciesHz, 'products.visibilities.channels');
-  const vanVleck: Readonly<VanVleckTally>[] = [];
-  const corrected: RequestedVanVleck = { onPlan: (tally) => vanVleck.push(tally) };
   const isCalibrated = images !== undefined || observation.products.some((one) => isProduct('beams', one));
   const gains = isCalibrated ? await gainsFor(observation, telescope, frequenciesHz) : undefined;
   const inForce = await inForceOf(observation.gains, {
@@ -146,47 +138,49 @@ export async function planLive(
         methods.set(one, before);
         continue;
       }
-      const { imaging, chosen, slow } = await chooseMethod(asked, imagingOf(one, [], undefined, blanked));
+      const { imaging, chosen, slow } = await chooseMethod(
+        asked,
+        imagingOf(one, { discs, delays: front.delays }),
+      );
       methods.set(one, { image: imaging.image, method: imaging.method, chosen, slow });
     }
   const place = visibilities?.['phase-centre'];
   const own = place === undefined ? undefined : parsePhaseCentre(place, OWN_CENTRE);
   const atStart = { start: source.start, durationS: Infinity };
+  const numberOf = (product: Product | undefined): number =>
+    observation.products.findIndex((one) => one === product);
   return {
     observation,
-    products,
     telescope,
+    frontSettings: { ...frontSettings, channels },
     front,
     spectra,
+    observed: {
+      telescope,
+      centre: delays.centre,
+      flaggedInputs,
+      rules,
+      discs,
+      calibrated,
+      equaliserIsLost: false,
+    },
+    shown: { visibilities: numberOf(visibilities), images: numberOf(images) },
+    integrationS: visibilities?.integration ?? shownS(images),
+    align: (visibilities ?? images)?.align ?? 'utc',
+    imaging: images && {
+      ...imagingOf(images, { discs, delays: front.delays }),
+      calibrated,
+      ...methods.get(images),
+    },
     kurtosis,
-    vanVleck,
     methods,
-    calibrated,
     inForce,
-    centre: own ?? delays.centre,
     warnings: [
       ...phaseLossLines(phaseLossOf(front)),
       ...(gains?.warnings ?? []),
       ...lowCentre('front.delays.track', delays.centre, telescope.site, atStart),
       ...lowCentre(OWN_CENTRE, own, telescope.site, atStart),
     ],
-    settings: {
-      ...frontSettings,
-      backend,
-      channels,
-      frequenciesHz,
-      discs,
-      flags: { rules, channels: kept, tally: { rules: rules.length, ruled: 0, values: 0 } },
-      integrationS: visibilities?.integration ?? shownS(images),
-      align: (visibilities ?? images)?.align ?? 'utc',
-      imaging: images && {
-        ...imagingOf(images, imagedRules(images, rules, frequenciesHz), calibrated, blanked),
-        ...methods.get(images),
-      },
-      vanVleck: visibilities?.['van-vleck'] === true ? corrected : undefined,
-      values: visibilities?.values ?? 'means',
-      integrations: visibilities && (handsOver || visibilities.visibilities !== null) ? 'kept' : 'none',
-    },
   };
 }
 
@@ -214,24 +208,14 @@ async function gainsFor(
   };
 }
 
-/** Imaging settings of an observation's first image product and of each further one. */
+/** Images as requested, before a method is chosen. */
 export const imagingOf = (
   images: Product<'images'>,
-  rules: LiveImaging['rules'],
-  calibrated: LiveImaging['calibrated'],
-  blanked?: LiveImaging['image']['blanked'],
+  observed: Pick<Observed, 'discs' | 'delays'>,
 ): LiveImaging => ({
   everyS: images.every ?? 1,
   by: images.method ?? 'visibilities',
   weight: plainWeights(images),
-  calibrated,
-  rules,
   autos: images.autos === undefined ? undefined : images.autos ? 'include' : 'leave-out',
-  vanVleck: images['van-vleck'] === true ? {} : undefined,
-  image: {
-    pixels: images.pixels,
-    field: images.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: images.field },
-    kernelSize: images.kernel ?? 5,
-    blanked,
-  },
+  image: imageSettingsOf(images, observed),
 });

@@ -1,361 +1,221 @@
-/** Outputs of a live run: files by time, the latest picture, cubes, and further products. */
+/** The products of a live run: planned and made anew in each stream epoch; what writes them goes on over all. */
 import { join, parse } from 'node:path';
-import type { Integration } from '../core/blocks.js';
+import { spectraOfFront, type ComposedProduct, type Front } from '../compose/index.js';
 import { formatInstant, type Instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import type { Line } from '../messages/index.js';
-import { Guarded, type ObservedItem, type ProductOutcome } from '../observation/index.js';
-import { type ComposedProduct, spectraOfFront, type Front, type FrontSpectra } from '../compose/index.js';
+import { Guarded, type ProductOutcome } from '../observation/index.js';
 import {
-  channelsNamed,
-  type PictureOptions,
-  type SkyImage,
-  integrationClock,
-  passing,
-} from '../stages/index.js';
-import { stoppedAt, type FileEvent, FilesByTime, type LiveFiles } from './files.js';
-import { openLatestPicture, type LatestPicture } from './pictures.js';
-import { imagesProduct } from './chain.js';
-import type { FurtherProducts, LiveImaging, LiveSettings } from './settings.js';
-import {
-  lookOf,
-  isProduct,
   planProduct,
   productName,
-  type MadeProduct,
+  type LiveRecording,
+  type Making,
+  type Observed,
   type PlannedProduct,
-  type RealTimeCost,
   type Product,
-  type SeenBeams,
+  type RealTimeCost,
+  type ProductListener,
+  type Recorder,
 } from '../products/index.js';
-import { imagedRules, imageOptions } from '../products/making/images.js';
-import { largestSumOf } from '../products/making/visibilities.js';
-import { parsePhaseCentre } from '../sky/phase-centre.js';
-import { ImageCubes } from './cubes.js';
-import { endless, imagingOf, type LivePlan } from './plan.js';
-import { openFilesByThread, type FileThreadSettings } from './files-by-thread.js';
+import type { Listener, RunContext } from './context.js';
+import { endless } from './plan.js';
+import type { Clocks } from './steering.js';
 
-/** What files and pictures need of a plan. */
-type SinkPlan = Pick<LivePlan, 'observation' | 'telescope' | 'centre' | 'calibrated'> & {
-  readonly gainsAre?: PictureOptions['gainsAre'];
-  readonly spectra: Pick<FrontSpectra, 'type' | 'polarisations' | 'frequenciesHz' | 'channelWidthHz'> & {
-    readonly grid: Pick<FrontSpectra['grid'], 'spectrumRateHz'>;
-  };
-};
-
-export interface SinkSettings<Plan extends SinkPlan = LivePlan> {
-  readonly plan: Plan;
-  /** For the product with this number. */
-  readonly historyOf: (product: number) => readonly string[];
-  readonly onFile: (event: FileEvent) => void;
-  readonly onFault: (line: Line) => void;
-  /** Receives the items of products without a path. */
-  readonly onItem?: (item: ObservedItem) => Promise<void>;
-  readonly onBeams?: (product: number, seen: SeenBeams) => void;
+/** The products of one stream epoch. */
+interface EpochProducts {
+  readonly composed: readonly ComposedProduct[];
+  /** At the end of the epoch: the products are completed. */
+  finish(): Promise<void>;
+  /** After a failure: finished products are kept. */
+  keep(): Promise<void>;
 }
 
-const PICTURE_WIDTH = 800;
+/** Of an observation, by its number; -1 for integrations that are made for the page alone. */
+type Numbered = readonly [number: number, product: Product];
 
-/** Writes integrations to files; undefined if they are not written. */
-export function openVisibilityFiles(
-  fields: Product<'visibilities'>,
-  number: number,
-  { plan, historyOf, onFile, onItem }: SinkSettings<SinkPlan>,
-  by: 'own thread' | 'this thread',
-): LiveFiles | undefined {
-  const { visibilities: path } = fields;
-  const { telescope, spectra, observation, centre } = plan;
-  const { frequenciesHz, channelWidthHz, polarisations } = spectra;
-  const kept = fields.channels && channelsOf(fields, frequenciesHz);
-  const own = fields['phase-centre'];
-  const header = {
-    telescope,
-    polarisations,
-    channelWidthHz,
-    frequenciesHz: kept ? Float64Array.from(kept, (c) => frequenciesHz[c]) : frequenciesHz,
-    history: historyOf(number),
-  };
-  const middle = own === undefined ? centre : parsePhaseCentre(own, 'products.visibilities.phase-centre');
-  if (path === null)
-    return (
-      onItem &&
-      handed((integration) =>
-        onItem({
-          kind: 'visibilities',
-          integration,
-          product: number,
-          header: { ...header, ...stoppedAt(middle, telescope, integration.start), feedFrame: 'feeds' },
-        }),
-      )
-    );
-  return openFiles(
-    {
-      path,
-      everyS: fields['file-every'],
-      values: fields.values ?? 'means',
-      largestSum: largestSumOf(spectra, Infinity, fields.integration ?? 1),
-      overwrite: observation.overwrite === true,
-      centre: middle,
-      header,
-      eop: observation.eop,
-    },
-    onFile,
-    by,
-  );
-}
-
-/** Integrations that are not written are passed to the program that asked for them. */
-function handed(append: LiveFiles['append']): LiveFiles {
-  return { append, close: () => Promise.resolve(), paths: [], written: 0, unwritten: 0 };
-}
-
-const channelsOf = ({ channels = [] }: Product<'visibilities'>, frequenciesHz: Float64Array) =>
-  channelsNamed(channels.join(','), frequenciesHz, 'products.visibilities.channels');
-
-/** The latest picture, cubes, or nothing if images are only shown on the page. */
-export function openImages(
-  fields: Product<'images'>,
-  number: number,
-  { plan, historyOf, onFault, onItem }: SinkSettings<SinkPlan>,
-): LatestPicture | undefined {
-  const { images: path, sources = 'all' } = fields;
-  const { telescope, spectra, observation, calibrated, gainsAre } = plan;
-  const history = historyOf(number);
-  if (path === null)
-    return (
-      onItem && {
-        show: (image, unit) => {
-          const about = imageOptions(
-            fields,
-            { telescope, spectra, calibrated },
-            ...([{ history }, image.frame] as const),
-          );
-          return onItem({
-            kind: 'images',
-            image,
-            product: number,
-            about: { ...about, gainsAre, ...(unit !== undefined && { unit }) },
-          });
-        },
-        close: () => Promise.resolve(),
-        drawn: 0,
-        paths: [],
-      }
-    );
-  const unit = calibrated === undefined ? 'counts' : 'Jy/beam';
-  if (/\.fits?$/i.test(path))
-    return new ImageCubes(
-      { fields, path, telescope, spectra, unit, history, overwrite: observation.overwrite === true },
-      onFault,
-    );
-  return openLatestPicture(
-    {
-      path,
-      width: PICTURE_WIDTH,
-      telescope,
-      unit,
-      gainsAre,
-      channelWidthHz: spectra.channelWidthHz,
-      look: lookOf(fields),
-      method:
-        fields.method === 'direct'
-          ? 'Live, direct imaging (EPIC)'
-          : `Live, from visibilities, ${fields.weights ?? 'natural'} weight`,
-      sources: sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()),
-      sky: { eop: observation.eop, orbits: observation.orbits, 'old-orbits': observation['old-orbits'] },
-    },
-    (why) => {
-      onFault(`the picture cannot be drawn: ${why}`);
-    },
-    onFault,
-  );
-}
-
-type PlannedFurther = Pick<PlannedProduct, 'name' | 'paths'> &
-  Partial<Pick<PlannedProduct, 'facts' | 'refusePlaces'>>;
-
-/** Products in addition to the first files and the first images, restarted for each stream epoch. */
-export class Further {
-  readonly paths: string[] = [];
+export class LiveProducts {
   /** Products that ended before the others. */
   readonly failures: string[] = [];
-  /** Outcomes, per stream epoch, of products planned as for recordings. */
+  /** Outcomes of each stream epoch. */
   readonly made: ProductOutcome[] = [];
+  /** Receives what is shown. */
+  listener: Listener = {};
+  private readonly recorders = new Map<number, Recorder>();
+  /** Files of products that are completed with each stream epoch. */
+  private readonly completed: string[] = [];
   private epochs = 0;
+  private isClosed = false;
   /** For the current stream epoch, by product number. */
-  private readonly planned = new Map<number, PlannedFurther>();
+  private planned = new Map<number, PlannedProduct>();
+
   private readonly costs = new Map<number, RealTimeCost>();
 
-  constructor(private readonly settings: SinkSettings) {}
+  constructor(readonly context: RunContext) {}
+
+  /** Every file with data. */
+  get paths(): readonly string[] {
+    return [...Array.from(this.recorders.values()).flatMap(({ paths }) => paths), ...this.completed];
+  }
+
+  /** Integrations in files. */
+  get written(): number {
+    return Array.from(this.recorders.values()).reduce((sum, { written = 0 }) => sum + written, 0);
+  }
+
+  /** Integrations that were lost to a full disk or a removed file. */
+  get unwritten(): number {
+    return Array.from(this.recorders.values()).reduce((sum, { unwritten = 0 }) => sum + unwritten, 0);
+  }
+
+  /** Images that were drawn or written, of the product that is shown. */
+  get drawn(): number {
+    return this.recorders.get(this.context.plan.shown.images)?.drawn ?? 0;
+  }
 
   /** Refuses other beam positions as at the start. */
   refusePlaces(product: number, places: readonly string[], at: Instant): void {
     this.planned.get(product)?.refusePlaces?.(places, at);
   }
 
-  async begin(front: Front, source: Source, live: LiveSettings): Promise<FurtherProducts> {
+  async begin(front: Front, source: Source, clocks: Clocks): Promise<EpochProducts> {
     const epoch = this.epochs++;
-    const made: Guarded<PlannedFurther>[] = [];
-    for (const number of this.settings.plan.products.further)
-      made.push(await this.make(number, { front, source, live, epoch }));
-    for (const [k, number] of this.settings.plan.products.further.entries())
-      this.planned.set(number, made[k].planned);
+    const { backend, late, onItem, writing } = this.context;
+    const made: (readonly [number, Guarded])[] = [];
+    const planned = new Map<number, PlannedProduct>();
+    for (const [number, product] of this.numbered()) {
+      const one = await planProduct(
+        laterName(product, epoch, source.start),
+        this.observedBy(number, { front, source, clocks }),
+      );
+      planned.set(number, one);
+      const cost = this.costs.get(number) ?? {};
+      this.costs.set(number, cost);
+      const making: Making = {
+        backend,
+        history: number < 0 ? [] : (writing?.historyOf(number) ?? []),
+        emit: onItem && number >= 0 ? (item) => onItem({ ...item, product: number }) : undefined,
+        realTime: late && cost,
+        listener: this.listenerOf(number),
+        recording: this.recordingOf(number),
+      };
+      const guarded: Guarded = new Guarded(one, await one.make(making), () => {
+        this.context.writing?.onFault(`${one.name}: ${guarded.failure?.message ?? ''}`);
+        return made.every(([k, { failure }]) => k < 0 || failure);
+      });
+      made.push([number, guarded]);
+    }
+    this.planned = planned;
     const end = async (how: 'finish' | 'keep'): Promise<void> => {
-      for (const one of made) {
+      for (const [number, one] of made) {
         await one[how]();
-        if (one.failure) this.failures.push(`${one.planned.name}: ${one.failure.message}`);
-        else this.paths.push(...one.planned.paths);
         const { name, paths, facts } = one.planned;
-        if (facts) this.made.push({ name, paths, facts: facts(), failure: one.failure });
+        const recorder = this.recorders.get(number);
+        if (one.failure) this.failures.push(`${name}: ${one.failure.message}`);
+        else if (!recorder) this.completed.push(...paths);
+        this.made.push({ name, paths: recorder?.paths ?? paths, facts: facts(), failure: one.failure });
       }
     };
-    // Solved gains must exist before the images that they calibrate.
-    const isFirst = this.settings.plan.inForce !== undefined && this.settings.plan.products.further[0] === 0;
-    const composed = made.map((one) => one.composed);
     return {
-      ...(isFirst ? { first: composed.slice(0, 1), composed: composed.slice(1) } : { first: [], composed }),
+      composed: made.map(([, { composed }]) => composed),
       finish: () => end('finish'),
       keep: () => end('keep'),
     };
   }
 
-  private async make(number: number, about: Epoch): Promise<Guarded<PlannedFurther>> {
-    const product = this.settings.plan.observation.products[number];
-    if (isProduct('visibilities', product)) return this.visibilities(product, number, about);
-    if (isProduct('images', product)) return this.images(product, number, about);
-    const { plan, historyOf, onItem, onBeams } = this.settings;
-    const { front, source, live, epoch } = about;
-    const { steering } = live;
-    const { channels } = spectraOfFront(front);
-    const cost = this.costs.get(number) ?? {};
-    this.costs.set(number, cost);
-    const planned = await planProduct(laterName(product, epoch, source.start), {
-      recording: endless(source, sourceName(plan), plan.telescope),
-      telescope: plan.telescope,
+  /** Closes what is written, at the end of the run. */
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const recorder of this.recorders.values())
+      try {
+        await recorder.close();
+      } finally {
+        await recorder.end?.();
+      }
+  }
+
+  /** Integrations are made for the page too, unless a card would make them for nothing. */
+  private numbered(): readonly Numbered[] {
+    const { backend, onItem, plan, steering } = this.context;
+    const { shown, observation, integrationS, align } = plan;
+    const all = observation.products.map((product, number): Numbered => [number, product]);
+    // Summing and reading back millions of unused products costs a card more than the images.
+    const isLookedAt = backend.kind !== 'cuda' || steering !== undefined || shown.images < 0;
+    const own = observation.products.at(Math.max(0, shown.visibilities));
+    if (shown.visibilities < 0)
+      return isLookedAt ? [[-1, { visibilities: null, integration: integrationS, align }], ...all] : all;
+    const isUsed =
+      isLookedAt || onItem !== undefined || (own && 'visibilities' in own && own.visibilities !== null);
+    return isUsed ? all : all.filter(([number]) => number !== shown.visibilities);
+  }
+
+  private observedBy(
+    number: number,
+    { front, source, clocks }: { readonly front: Front; readonly source: Source; readonly clocks: Clocks },
+  ): Observed {
+    const { plan, steering, late, imagers } = this.context;
+    const { observed, observation, shown, inForce, methods, telescope } = plan;
+    const spectra = spectraOfFront(front);
+    const isImaged = number === shown.images;
+    // Steering counts the current integration by `cuts`.
+    const ofIntegrations = shown.images < 0 ? clocks.cuts : clocks.files;
+    const product = observation.products.at(Math.max(0, number));
+    return {
+      ...observed,
+      recording: endless(source, sourceName(plan), telescope),
       front,
-      spectra: spectraOfFront(front),
+      spectra,
       delays: front.delays,
-      flaggedInputs: live.flaggedInputs ?? new Uint8Array(source.inputs),
-      rules: live.flags?.rules ?? [],
-      discs: live.discs ?? [],
-      centre: plan.centre,
-      equaliserIsLost: false,
       places: steering?.beams.get(number),
-      solutionsInto: number === 0 ? plan.inForce : undefined,
+      solutionsInto: number === 0 ? inForce : undefined,
       calibrated: steering
-        ? (moment, start) => steering.directGains(moment, channels, start)
-        : plan.calibrated,
-    });
-    return new Guarded<PlannedFurther>(
-      planned,
-      await planned.make({
-        backend: live.backend,
-        history: historyOf(number),
-        realTime: live.late && cost,
-        emit: onItem && ((item) => onItem({ ...item, product: number })),
-        onBeams:
-          onBeams &&
-          ((seen) => {
-            onBeams(number, seen);
-          }),
-      }),
-      goOn,
-    );
+        ? (moment, start) => steering.directGains(moment, spectra.channels, start)
+        : observed.calibrated,
+      live: {
+        clock: isImaged ? clocks.cuts : number === shown.visibilities ? ofIntegrations : undefined,
+        steering,
+        late,
+        imagers: isImaged ? imagers : undefined,
+        imaging: product && methods.get(product),
+      },
+    };
   }
 
-  private visibilities(fields: Product<'visibilities'>, number: number, { front, live }: Epoch) {
-    const { frequenciesHz, grid } = spectraOfFront(front);
-    const files = openVisibilityFiles(fields, number, this.settings, 'this thread');
-    const { steering } = live;
-    let fileNumber = steering?.fileNumber.latest ?? 0;
-    const append = async (integration: Integration): Promise<void> => {
-      const isKept = steering?.recording.at(integration.start) ?? true;
-      const wanted = steering?.fileNumber.at(integration.start) ?? 0;
-      if (!isKept || wanted !== fileNumber) await files?.close();
-      fileNumber = wanted;
-      if (isKept) await files?.append(integration);
+  private listenerOf(number: number): ProductListener {
+    const { plan, onBeams } = this.context;
+    const { shown } = plan;
+    const { integration, rounded, image, noImage } = this.listener;
+    return {
+      ...(number === shown.visibilities && { integration, rounded }),
+      ...(number === shown.images && { image, noImage }),
+      beams:
+        onBeams &&
+        ((seen) => {
+          onBeams(number, seen);
+        }),
     };
-    const composed: ComposedProduct = {
-      from: 'integrations',
-      clock: integrationClock({ integrationS: fields.integration ?? 1, align: fields.align }, grid),
-      vanVleck: fields['van-vleck'] === true ? {} : undefined,
-      values: fields.values ?? 'means',
-      flags: {
-        rules: live.flags?.rules ?? [],
-        channels: fields.channels && channelsOf(fields, frequenciesHz),
-      },
-      stage: passing(append),
-    };
-    const close = async (): Promise<void> => {
-      await files?.close();
-      await files?.end?.();
-    };
-    return new Guarded<PlannedFurther>(
-      {
-        name: 'visibilities',
-        get paths() {
-          return files?.paths ?? [];
-        },
-      },
-      { composed, finish: close, keep: () => close().then(() => ''), abandon: close },
-      goOn,
-    );
   }
 
-  private images(fields: Product<'images'>, number: number, { front, live }: Epoch) {
-    const { grid } = spectraOfFront(front);
-    const sink = openImages(fields, number, this.settings);
-    const { plan } = this.settings;
-    const rules = imagedRules(fields, live.flags?.rules ?? [], plan.spectra.frequenciesHz);
-    const imaging: LiveImaging = {
-      ...imagingOf(fields, rules, live.imaging?.calibrated),
-      ...plan.methods.get(fields),
-    };
-    const clock = integrationClock({ integrationS: imaging.everyS, align: fields.align }, grid);
-    const show = async (sky: SkyImage): Promise<void> => {
-      const gains = live.steering?.gains.at(sky.start);
-      await sink?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
-    };
-    const composed = imagesProduct(
-      front,
-      clock,
-      { ...live, imaging, align: fields.align ?? 'utc', imagers: undefined },
-      { image: show, noImage: () => undefined },
-    );
-    const close = async (): Promise<void> => {
-      await sink?.close();
-    };
-    const made: MadeProduct = {
-      composed,
-      finish: close,
-      abandon: close,
-      keep: () => close().then(() => ''),
-    };
-    return new Guarded<PlannedFurther>(
-      {
-        name: 'images',
-        get paths() {
-          return sink?.paths ?? [fields.images ?? ''].filter((path) => path !== '');
+  private recordingOf(number: number): LiveRecording | undefined {
+    const { plan, writing } = this.context;
+    return (
+      writing && {
+        opened: <One extends Recorder>(open: () => One): One => {
+          // A product opens recorders of one kind.
+          const recorder = (this.recorders.get(number) as One | undefined) ?? open();
+          this.recorders.set(number, recorder);
+          return recorder;
         },
-      },
-      made,
-      goOn,
+        overwrite: plan.observation.overwrite === true,
+        sky: plan.observation,
+        onFile: writing.onFile,
+        onFault: writing.onFault,
+      }
     );
   }
 }
 
-/** The other products continue. */
-const goOn = (): boolean => false;
-
-interface Epoch {
-  readonly front: Front;
-  readonly source: Source;
-  readonly live: LiveSettings;
-  readonly epoch: number;
-}
-
-/** The source name in a spectra file. */
-const sourceName = ({ observation: { source } }: LivePlan): string =>
+/** The source in the names of errors and in a spectra file. */
+const sourceName = ({ observation: { source } }: RunContext['plan']): string =>
   parse([source.capture ?? source.recording ?? []].flat().at(0) ?? 'live data').base;
 
 /** After the first stream epoch each file has its start in its name. */
@@ -367,10 +227,3 @@ function laterName(product: Product, epoch: number, start: Instant): Product {
   const stamp = formatInstant(start, 0).replaceAll(':', '');
   return { ...product, [key]: join(dir, `${name}-${stamp}${ext}`) };
 }
-
-const openFiles = (
-  settings: FileThreadSettings,
-  onEvent: (event: FileEvent) => void,
-  by: 'own thread' | 'this thread',
-): LiveFiles =>
-  by === 'own thread' ? openFilesByThread(settings, onEvent) : new FilesByTime(settings, onEvent);

@@ -8,8 +8,8 @@ import type { StreamPlan } from '../packets/packet-format.js';
 import { bandOf, planRing, silentSource } from '../receive/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
-import { channelsOf, planChannels } from '../stages/index.js';
-import { rehearse, runStreamEpoch, type LiveSettings } from './chain.js';
+import { rehearse } from './chain.js';
+import { contextOf, runOn } from './testing.js';
 
 const streams: readonly StreamPlan[] = [
   chips.plan({ boards: [1], channels: 2, firstChannel: 2320 }),
@@ -25,46 +25,32 @@ describe('a rehearsal', () => {
           const band = bandOf(stream);
           assert.ok(band);
           const silence = silentSource({ ring: planRing(stream), band, polarisations: 2 });
-          const voltages = silence.kind === 'voltages' ? silence : undefined;
-          const channels =
-            voltages && planChannels(voltages, { channels: 2, taps: 4, outputType: 'ci8', blockS: 0.002 });
-          const { frequenciesHz } =
-            silence.kind === 'spectra'
-              ? silence
-              : channelsOf(silence, channels ?? assert.fail('no channels'));
-          const settings: LiveSettings = {
+          const context = await contextOf(silence, {
             backend,
             telescope: selectStations(await loadTelescope('lwasv'), stream.inputs / 2),
-            frequenciesHz,
-            ...(channels && { channels }),
-            integrationS: 1,
-            align: 'utc',
-            imaging: {
-              everyS: 0.1,
-              by,
-              weight: 'natural',
-              image: { pixels: 64, field: { kind: 'all-sky' }, kernelSize: 3 },
-            },
-          };
+            products: [
+              { visibilities: null, integration: 1 },
+              { images: null, every: 0.1, method: by, pixels: 64, ...(by === 'direct' && { kernel: 7 }) },
+            ],
+            ...(silence.kind === 'voltages' && { front: { channels: 2, taps: 4 } }),
+          });
           const made = { integrations: 0, images: 0, counted: 0, sum: 0 };
-          await runStreamEpoch(silence, settings, {
+          await runOn(silence, context, {
             integration: ({ counts, visibilities }) => {
               made.integrations++;
               made.counted += counts[0];
               for (const value of visibilities) made.sum += Math.abs(value);
-              return Promise.resolve();
             },
             image: ({ image }) => {
               made.images++;
               // Pixels below the horizon are NaN.
               for (const value of image) if (!Number.isNaN(value)) made.sum += Math.abs(value);
-              return Promise.resolve();
             },
             noImage: (why) => assert.fail(why),
           });
           assert.ok(made.integrations > 0 && made.images > 0 && made.counted > 0, JSON.stringify(made));
           assert.equal(made.sum, 0);
-          await rehearse(silentSource({ ring: planRing(stream), band, polarisations: 2 }), settings);
+          await rehearse(silentSource({ ring: planRing(stream), band, polarisations: 2 }), context);
         } finally {
           await backend.close();
         }

@@ -21,7 +21,7 @@ import {
 } from '../observation/index.js';
 import { isPacketFormatName, packetFormatNamed } from '../packets/registry.js';
 import { modelElement } from '../stages/index.js';
-import { imagesIn } from './chain.js';
+import { imagesIn } from './clocks.js';
 import type { Change } from './steering.js';
 import { isProduct, type Product } from '../products/index.js';
 import { planListening } from '../receive/index.js';
@@ -31,23 +31,16 @@ import { selectStations } from '../telescope/select.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { listenSettings, parseEpoch } from './packets.js';
 
-/** The product that is steered and shown, and the others. */
-export interface LiveProducts {
+/** The products of which there is one on the page: the first of their kind. */
+export const productsOf = ({
+  products,
+}: Observation): {
   readonly visibilities?: Product<'visibilities'>;
   readonly images?: Product<'images'>;
-  /** By their number in the observation. */
-  readonly further: readonly number[];
-}
-
-export function productsOf({ products }: Observation): LiveProducts {
-  const visibilities = products.find((one) => isProduct('visibilities', one));
-  const images = products.find((one) => isProduct('images', one));
-  return {
-    visibilities: visibilities,
-    images: images,
-    further: products.flatMap((one, k) => (one === visibilities || one === images ? [] : [k])),
-  };
-}
+} => ({
+  visibilities: products.find((one) => isProduct('visibilities', one)),
+  images: products.find((one) => isProduct('images', one)),
+});
 
 const USUAL_S = 1;
 

@@ -2,44 +2,33 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
 import type { SpectraType } from '../core/axes.js';
-import type { SeenBeams } from '../products/index.js';
+import type { FileEvent, SeenBeams } from '../products/index.js';
 import type { Integration } from '../core/blocks.js';
 import type { Source } from '../core/sources.js';
 import { sampleRateOf } from '../core/sources.js';
 import { SECONDS_PER_DAY } from '../core/units.js';
 import {
-  RoundingWatch,
-  measuredRange,
   type Rounded,
   addAccounts,
   emptyAccount,
   type Account,
   type SkyImage,
   partOfStream,
-  takeChannels,
 } from '../stages/index.js';
 import { isThere } from '../formats/index.js';
 import type { CardAccount } from '../backend/cuda/meter.js';
 import { spectraOfFront } from '../compose/index.js';
 import { runStreamEpoch } from './chain.js';
 import { frontOf } from './front.js';
-import type { FileEvent, LiveFiles } from './files.js';
 import { SendersClock, seenSource } from './seen.js';
-import type { LatestPicture } from './pictures.js';
-import type { LiveSettings } from './settings.js';
-
-/** The input of a run: one source per stream epoch. */
-export interface LiveInput {
-  sessions(): AsyncIterable<Source> | Iterable<Source>;
-  /** Stops receiving; data already received are processed. */
-  stop(): void;
-  /** Whether packets wait in such numbers that images have to be left out. */
-  isBehind?(): boolean;
-}
+import { shownOf } from './context.js';
+import type { LiveInput } from './opened-input.js';
+import type { ShownRun } from './shown.js';
+import type { LiveProducts } from './products.js';
 
 /** Observers of a run: they see the data as they arrive and must not delay them. */
 export interface LiveWatcher {
-  session(source: Source, live: LiveSettings): void;
+  session(source: Source, shown: ShownRun): void;
   /** Its arrays belong to the observer. The run waits for the promise. */
   integration(integration: Integration): Promise<void> | void;
   /** Its arrays are reused for the next image: copy what is needed at once. */
@@ -65,13 +54,9 @@ export type NightEvent =
 
 /** Made when the first samples arrive; all stream epochs of a run have one shape. */
 export interface RunProducts {
-  readonly live: LiveSettings;
-  readonly files?: LiveFiles;
-  readonly picture?: LatestPicture;
+  readonly products: LiveProducts;
   /** The number of images left out because packets waited. */
   readonly late?: () => number;
-  /** Files of images and of further products. */
-  readonly written?: () => readonly string[];
 }
 
 interface RunInput {
@@ -122,8 +107,7 @@ const AGES = 4096;
 
 export async function runEpochs(settings: RunInput): Promise<NightSummary> {
   const { input, forS, onEvent, watcher } = settings;
-  let fileNumber = 0;
-  let products: RunProducts | undefined;
+  let prepared: RunProducts | undefined;
   let card: CardAccount | undefined;
   const use = machineUse();
   const ages: number[] = [];
@@ -138,11 +122,6 @@ export async function runEpochs(settings: RunInput): Promise<NightSummary> {
     images: 0,
     aged: 0,
     mostAgeS: 0,
-  };
-  const prepared = async (source: Source): Promise<RunProducts> => {
-    const made = await settings.prepare(source);
-    if (made.live.backend.kind === 'cuda') made.live.backend.meter.begin();
-    return made;
   };
   let isGivenUp = false;
   const isOver = (): boolean => {
@@ -168,86 +147,76 @@ export async function runEpochs(settings: RunInput): Promise<NightSummary> {
       const part = partOfStream(whole, { from: settings.start, to: settings.end });
       if (!part) continue;
       const source = seenSource(part, clock.see);
-      products ??= await prepared(source);
-      const { live, files, picture } = products;
+      if (!prepared) {
+        prepared = await settings.prepare(source);
+        const { backend } = prepared.products.context;
+        if (backend.kind === 'cuda') backend.meter.begin();
+      }
+      const { products } = prepared;
+      const { context } = products;
       onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
-      watcher?.session(source, live);
+      watcher?.session(source, shownOf(context));
       const before = totals.dataS;
       let samples = 0;
-      const keep = live.flags?.channels;
-      const spectrumRateHz = spectrumRateOf(source, live);
-      let look = lookAtRounding(source, live, onEvent);
-      const account = await runStreamEpoch(
-        source,
-        live,
-        {
-          integration: async (integration) => {
-            totals.integrations++;
-            const { start, durationS, counts } = integration;
-            // Millions of values: an iterator would delay images.
-            const sum = counts.reduce((total, count) => total + count, 0);
-            const present = sum / counts.length / Math.max(1, durationS * spectrumRateHz);
-            onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
-            await watcher?.integration(integration);
-            const isKept = live.steering?.recording.at(start) ?? true;
-            const wanted = live.steering?.fileNumber.at(start) ?? 0;
-            if (!isKept || wanted !== fileNumber) await files?.close();
-            fileNumber = wanted;
-            if (isKept) await files?.append(keep ? takeChannels(integration, keep) : integration);
-          },
-          beforeGain: (integration) => {
-            if (look?.(integration) === 'reported') look = undefined;
-          },
-          image: async (sky) => {
-            onImage(sky.start, sky.durationS);
-            const gains = live.steering?.gains.at(sky.start);
-            await picture?.show(sky, live.steering && (gains ? 'Jy/beam' : 'counts'));
-            watcher?.image(sky);
-          },
-          noImage: (why) => {
-            totals.emptyImages++;
-            onEvent({ kind: 'no-image', why });
-          },
+      const { type, grid } = spectraOfFront(frontOf(source, context.plan.frontSettings));
+      let isWeak = false;
+      products.listener = {
+        integration: async (integration) => {
+          totals.integrations++;
+          const { start, durationS, counts } = integration;
+          // Millions of values: an iterator would delay images.
+          const sum = counts.reduce((total, count) => total + count, 0);
+          const present = sum / counts.length / Math.max(1, durationS * grid.spectrumRateHz);
+          onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
+          await watcher?.integration(integration);
         },
-        {
-          until: () => isOver(),
-          onProgress: ({ done }) => {
-            samples = done;
-            totals.dataS = before + samples / sampleRateOf(source);
-          },
+        rounded: (found) => {
+          const rounded = isWeak ? undefined : found();
+          if (!rounded || rounded.weak === 0) return;
+          isWeak = true;
+          onEvent({ kind: 'weak', rounded, type });
         },
-      );
+        image: (sky) => {
+          onImage(sky.start, sky.durationS);
+          watcher?.image(sky);
+        },
+        noImage: (why) => {
+          totals.emptyImages++;
+          onEvent({ kind: 'no-image', why });
+        },
+      };
+      const account = await runStreamEpoch(source, products, {
+        until: () => isOver(),
+        onProgress: ({ done }) => {
+          samples = done;
+          totals.dataS = before + samples / sampleRateOf(source);
+        },
+      });
       totals.account = addAccounts(totals.account, account);
-      await files?.close();
       if (isOver()) break;
       const reached = addSeconds(source.start, (samples + 0.5) / sampleRateOf(source));
       if (settings.end && secondsBetween(settings.end, reached) > 0) break;
     }
   } finally {
-    try {
-      await products?.files?.close();
-    } finally {
-      await products?.files?.end?.();
-    }
-    await products?.picture?.close();
-    const backend = products?.live.backend;
+    await prepared?.products.close();
+    const backend = prepared?.products.context.backend;
     if (backend?.kind === 'cuda') card = backend.meter.account();
   }
-  const { files, picture } = products ?? {};
-  const left = await stillThere([...(files?.paths ?? []), ...(products?.written?.() ?? [])], onEvent);
+  const { products } = prepared ?? {};
+  const left = await stillThere(products?.paths ?? [], onEvent);
   const sorted = ages.sort((x, y) => x - y);
   return {
     ...totals.account,
     ...use(),
-    lateImages: products?.late?.() ?? 0,
+    lateImages: prepared?.late?.() ?? 0,
     integrations: totals.integrations,
     images: totals.images,
     sessions: totals.sessions,
     dataS: totals.dataS,
     emptyImages: totals.emptyImages,
-    pictures: picture?.drawn ?? 0,
+    pictures: products?.drawn ?? 0,
     files: left,
-    unwrittenIntegrations: files?.unwritten ?? 0,
+    unwrittenIntegrations: products?.unwritten ?? 0,
     ...(sorted.length > 0 && {
       imageAgeS: {
         median: sorted[sorted.length >> 1],
@@ -289,27 +258,4 @@ async function stillThere(
       text: `written and closed, and no longer there: ${gone.join(', ')}`,
     });
   return paths.filter((_, n) => found[n]);
-}
-
-/** The spectrum rate in a run. */
-export const spectrumRateOf = (source: Source, live: LiveSettings): number =>
-  spectraOfFront(frontOf(source, live)).grid.spectrumRateHz;
-
-/** Live data cannot be measured before rounding, so this checks the rounded samples; only if rounding happens here. */
-function lookAtRounding(
-  source: Source,
-  live: LiveSettings,
-  onEvent: RunInput['onEvent'],
-): ((integration: Integration) => 'reported' | 'fine') | undefined {
-  const front = frontOf(source, live);
-  const { type } = spectraOfFront(front);
-  if (front.source.kind !== 'voltages' || type === 'cf32') return undefined;
-  const watch = new RoundingWatch(type);
-  return (integration) => {
-    watch.add(measuredRange(integration));
-    const rounded = watch.found();
-    if (!rounded || rounded.weak === 0) return 'fine';
-    onEvent({ kind: 'weak', rounded, type });
-    return 'reported';
-  };
 }

@@ -6,8 +6,8 @@ import type { Source } from '../core/sources.js';
 import type { Observation, ObservedItem, ProductOutcome } from '../observation/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
 import type { TimedSpectra } from '../stages/index.js';
-import type { LiveSettings } from './chain.js';
-import type { FileEvent, LiveFiles } from './files.js';
+import type { FileEvent } from '../products/index.js';
+import type { ShownRun } from './shown.js';
 import type { GainsEvents, LiveGains } from './gains.js';
 import type { NightEvent, NightSummary } from './run-epochs.js';
 import type { InputSettings, OpenedInput, Say, StreamAccount } from './opened-input.js';
@@ -29,9 +29,15 @@ export interface LivePage {
   file(event: FileEvent): void;
 }
 
+/** How many are in files, and how many were lost to a full disk or a removed file. */
+export interface WrittenIntegrations {
+  readonly written: number;
+  readonly unwritten: number;
+}
+
 /** Known once the first data arrive. */
 interface BegunRun {
-  readonly live: LiveSettings;
+  readonly shown: ShownRun;
   /** Steering that only keeps the gains. */
   readonly isSteered: boolean;
   readonly channelWidthHz: number;
@@ -39,7 +45,8 @@ interface BegunRun {
   /** To name on the sky; by default all. */
   readonly sources?: string;
   readonly gains?: LiveGains;
-  readonly files?: LiveFiles;
+  /** If integrations reach a file or a program. */
+  readonly files?: WrittenIntegrations;
   /** Path of the picture, if there is one. */
   readonly picture?: string;
 }

@@ -12,7 +12,8 @@ import type { Source } from '../core/sources.js';
 import { message, orbitMessages, textOf } from '../messages/index.js';
 import { into, readsOf, type Observation } from '../observation/index.js';
 import { narrowed, narrowedEpochs } from './band.js';
-import { rehearse, type LiveSettings } from './chain.js';
+import { rehearse } from './chain.js';
+import { shownOf, type RunContext } from './context.js';
 import { LiveGains, solvedOf } from './gains.js';
 import { runEpochs, type RunProducts, type NightSummary } from './run-epochs.js';
 import { Steering, type SteeringStart } from './steering.js';
@@ -20,6 +21,7 @@ import {
   gainsOverTime,
   ImagerStore,
   baselineLength,
+  channelsNamed,
   diffuseSky,
   modelElement,
   solvingModel,
@@ -42,8 +44,8 @@ import { afterSeconds } from './long-timer.js';
 import { noiseAt, noiseGains } from './noise-source.js';
 import type { OpenedInput } from './opened-input.js';
 import { planLive, type LivePlan } from './plan.js';
-import { Further, openImages, openVisibilityFiles, type SinkSettings } from './products.js';
-import { isRealTime, refuseBeforehand, refuseChange, resolveLive } from './resolve.js';
+import { LiveProducts } from './products.js';
+import { isRealTime, productsOf, refuseBeforehand, refuseChange, resolveLive } from './resolve.js';
 import type { LiveOutcome, LivePage, LiveRunSettings } from './run-settings.js';
 import { refuseNotOfTart, runTart, tartAddress } from './tart.js';
 
@@ -97,7 +99,7 @@ class LiveRun {
   /** The plan made before any data arrived. */
   private rehearsed: LivePlan | undefined;
   private plan: LivePlan | undefined;
-  private further: Further | undefined;
+  private products: LiveProducts | undefined;
   private gains: LiveGains | undefined;
   private page: LivePage | undefined;
   private log: ChangeLog | undefined;
@@ -157,8 +159,8 @@ class LiveRun {
           isStopped: this.isStopped,
           packets: input.packets?.(),
           stream,
-          failures: this.further?.failures ?? [],
-          products: this.further?.made ?? [],
+          failures: this.products?.failures ?? [],
+          products: this.products?.made ?? [],
         };
       } finally {
         callOff?.();
@@ -228,7 +230,7 @@ class LiveRun {
     const { observation, settings, page } = this;
     const { start, end } = observation;
     const watcher: LiveWatcher = {
-      session: (source, live) => page?.watcher.session(source, live),
+      session: (source, shown) => page?.watcher.session(source, shown),
       integration: async (integration) => {
         await page?.watcher.integration(integration);
         await this.gains?.integration(integration);
@@ -258,11 +260,10 @@ class LiveRun {
       blockS,
       description,
       data: 'arrive',
-      handsOver: this.settings.onItem !== undefined,
     });
     await this.checkDisk(plan);
     if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band) this.lockMemory(backend, ready.memory);
-    await rehearse(silence, { ...plan.settings, imagers: this.imagers });
+    await rehearse(silence, { backend, plan, imagers: this.imagers });
     this.rehearsed = plan;
   }
 
@@ -278,12 +279,18 @@ class LiveRun {
     }
   }
 
-  private checkDisk({ settings, spectra, products: { visibilities } }: LivePlan): Promise<void> {
+  private checkDisk({ integrationS, spectra, telescope }: LivePlan): Promise<void> {
+    const { visibilities } = productsOf(this.observation);
+    const { channels, frequenciesHz, polarisations } = spectra;
+    const kept = visibilities?.channels?.join(',');
     return checkDisk({
-      integrationS: settings.integrationS,
-      stations: settings.telescope.stations.length,
-      polarisations: spectra.polarisations,
-      channels: settings.flags?.channels?.length ?? spectra.channels,
+      integrationS,
+      polarisations,
+      stations: telescope.stations.length,
+      channels:
+        kept === undefined
+          ? channels
+          : channelsNamed(kept, frequenciesHz, 'products.visibilities.channels').length,
       out: visibilities?.visibilities ?? undefined,
       for: this.observation.for,
     });
@@ -300,7 +307,6 @@ class LiveRun {
       blockS,
       description,
       data: input.isLive ? 'arrive' : 'wait',
-      handsOver: this.settings.onItem !== undefined,
       known: this.rehearsed,
       solutions: {
         onUnused: (why) => {
@@ -322,39 +328,15 @@ class LiveRun {
     const steering = await this.steeringFor(plan);
     if (steering) this.settings.onSteering?.(steering, plan);
     const reads = await readsOf(observation, input.paths ?? []);
-    const methodOf = (product: Observation['products'][number]): string[] => {
-      const method = plan.methods.get(product);
-      return method ? [methodLine(method.chosen)] : [];
-    };
-    const sinks: SinkSettings = {
+    let leftOut = 0;
+    const context: RunContext = {
+      backend,
       plan,
-      historyOf: (product) =>
-        liveHistory(this.settings.version, observation, product, {
-          reads: reads(product),
-          description,
-          notes: [...plan.warnings.map(textOf), ...methodOf(observation.products[product])],
-          log: this.log?.path,
-        }),
-      onFile: (event) => {
-        this.settings.onFile(event);
-        page?.file(event);
-      },
-      onFault: say,
+      steering,
+      imagers: this.imagers,
+      look: page?.look,
       onBeams: page && ((product, seen) => page.watcher.beams?.(product, seen)),
       onItem: this.settings.onItem,
-    };
-    const { visibilities, images, further } = plan.products;
-    const numberOf = (product: Observation['products'][number]): number =>
-      observation.products.indexOf(product);
-    // The disk must not delay a card.
-    const by = backend.kind === 'cuda' ? 'own thread' : 'this thread';
-    const files = visibilities && openVisibilityFiles(visibilities, numberOf(visibilities), sinks, by);
-    const picture = images && openImages(images, numberOf(images), sinks);
-    const beside = new Further(sinks);
-    this.further = beside;
-    let leftOut = 0;
-    const live: LiveSettings = {
-      ...plan.settings,
       late: input.isLive
         ? {
             isBehind: () => input.isBehind?.() ?? false,
@@ -366,27 +348,35 @@ class LiveRun {
             },
           }
         : undefined,
-      steering,
-      look: page?.look,
-      imagers: this.imagers,
-      further: further.length === 0 ? undefined : (front, epoch) => beside.begin(front, epoch, live),
+      writing: {
+        historyOf: (product) =>
+          liveHistory(this.settings.version, observation, product, {
+            reads: reads(product),
+            description,
+            notes: plan.warnings.map(textOf),
+            log: this.log?.path,
+          }),
+        onFile: (event) => {
+          this.settings.onFile(event);
+          page?.file(event);
+        },
+        onFault: say,
+      },
     };
-    this.gains = this.gainsFor(plan, live);
+    const products = new LiveProducts(context);
+    this.products = products;
+    this.gains = this.gainsFor(context);
     this.settings.onStart?.(source, description, `${backend.kind}: ${backend.description}`);
+    const { visibilities, images } = productsOf(observation);
     page?.begin({
-      ...{ live, files, gains: this.gains, isSteered: true },
+      ...{ shown: shownOf(context), gains: this.gains, isSteered: true },
+      files: isReceived(visibilities?.visibilities, this.settings) ? products : undefined,
       channelWidthHz: plan.spectra.channelWidthHz,
       spectrumRateHz: plan.spectra.grid.spectrumRateHz,
       sources: images?.sources,
       picture: images?.images ?? undefined,
     });
-    return {
-      live,
-      files,
-      picture,
-      late: () => leftOut,
-      written: () => [...(picture?.paths ?? []), ...beside.paths],
-    };
+    return { products, late: () => leftOut };
   }
 
   /** Steering of what may change during the run. */
@@ -401,22 +391,23 @@ class LiveRun {
     const beside = outputsOf(observation).at(0);
     if ((this.page ?? settings.onSteering) && log === undefined && beside !== undefined)
       this.log = ChangeLog.open(logPathFor(beside), settings.version, settings.say);
-    return steeringOf(plan.settings, {
+    return steeringOf(plan, {
       beams: beamPlaces(observation),
       check: (change, places, at) => {
         refuseChange(observation, change);
-        if ('beams' in change) this.further?.refusePlaces(change.beams.product, places, at);
+        if ('beams' in change) this.products?.refusePlaces(change.beams.product, places, at);
       },
       onChange: this.log?.add,
       logged: log === undefined ? undefined : await readLog(log, loadGains),
     });
   }
 
-  private gainsFor({ telescope, products }: LivePlan, live: LiveSettings): LiveGains | undefined {
-    const { steering, imaging, frequenciesHz } = live;
+  private gainsFor({ plan, steering }: RunContext): LiveGains | undefined {
+    const { imaging, observation, spectra, telescope } = plan;
+    const { frequenciesHz } = spectra;
     if (!steering || !imaging) return undefined;
-    const { solve, element, diffuse, 'min-baseline': least } = this.observation.gains ?? {};
-    const names = solve ?? products.images?.sources ?? 'all';
+    const { solve, element, diffuse, 'min-baseline': least } = observation.gains ?? {};
+    const names = solve ?? productsOf(observation).images?.sources ?? 'all';
     const gains = new LiveGains(
       {
         backend: this.backend,
@@ -479,14 +470,18 @@ function bandOf({ source }: Observation): ChannelRange | undefined {
   return { first, end: last + 1 };
 }
 
+/** Whether integrations reach a file or a program. */
+const isReceived = (path: string | null | undefined, { onItem }: LiveRunSettings): boolean =>
+  path !== undefined && (path !== null || onItem !== undefined);
+
 /** What may change while data arrive. */
 export const steeringOf = (
-  { flaggedInputs, integrationS, imaging }: LiveSettings,
+  { integrationS, observed }: Pick<LivePlan, 'integrationS' | 'observed'>,
   more: Pick<SteeringStart, 'beams' | 'check' | 'onChange' | 'logged'> = {},
 ): Steering =>
   new Steering({
     ...more,
-    flaggedInputs: flaggedInputs ?? new Uint8Array(),
+    flaggedInputs: observed.flaggedInputs,
     integrationS,
-    calibrated: imaging?.calibrated,
+    calibrated: observed.calibrated,
   });

@@ -9,8 +9,8 @@ import { instantOfTick } from '../core/clock/tick-clock.js';
 import { addSamples, instant, parseInstant, secondsBetween } from '../core/instant.js';
 import type { SpectraSource } from '../core/sources.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { runStreamEpoch, type LiveSettings } from './chain.js';
 import { Steering, type From } from './steering.js';
+import { contextOf, runOn } from './testing.js';
 import { Timeline } from './timeline.js';
 
 const by = { who: 'test', authenticated: true };
@@ -63,22 +63,10 @@ async function integrations(
 ): Promise<Integration[]> {
   const backend = await openBackend('reference');
   const made: Integration[] = [];
-  const live: LiveSettings = {
-    backend,
-    telescope,
-    frequenciesHz: Float64Array.of(60e6, 60.1e6),
-    integrationS: 1,
-    align: 'first-sample',
-    steering,
-  };
-  await runStreamEpoch(sourceOf(blocks, between), live, {
-    integration: (one) => {
-      made.push(one);
-      return Promise.resolve();
-    },
-    image: () => Promise.resolve(),
-    noImage: () => undefined,
-  });
+  const source = sourceOf(blocks, between);
+  const products = [{ visibilities: null, integration: 1, align: 'first-sample' as const }];
+  const context = await contextOf(source, { backend, telescope, products });
+  await runOn(source, { ...context, steering }, { integration: (one) => void made.push(one) });
   await backend.close();
   return made;
 }

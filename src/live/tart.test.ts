@@ -287,14 +287,14 @@ describe("a TART's API", () => {
             image: () => void shown.push('image'),
           },
           gainsEvents: { solved: () => undefined, failed: () => undefined },
-          begin: ({ live }: { readonly live: { readonly telescope: { readonly title: string } } }) =>
-            void shown.push(`begin ${live.telescope.title}`),
+          begin: ({ shown: run }: { readonly shown: { readonly telescope: { readonly title: string } } }) =>
+            void shown.push(`begin ${run.telescope.title}`),
           arrived: () => void shown.push('arrived'),
         };
         return Promise.resolve({ page, close: () => Promise.resolve(void shown.push('closed')) });
       },
     });
-    assert.deepEqual(items, Array.from({ length: 3 }, () => ['1: images', '0: visibilities']).flat());
+    assert.deepEqual(items, Array.from({ length: 3 }, () => ['0: visibilities', '1: images']).flat());
     const each = ['arrived', 'integration', 'image'];
     const [first, ...rest] = shown;
     assert.match(first, /^Made TART at http/);

@@ -22,25 +22,21 @@ import {
 } from '../formats/index.js';
 import { discsOf, historyOf, readsOf, type Observation } from '../observation/index.js';
 import { productName } from '../products/index.js';
+import { spectraOfFront, type ComposedProduct } from '../compose/index.js';
+import type { SpectraSource } from '../core/sources.js';
 import {
-  chain,
   emptyAccount,
+  integrationClock,
   matchGains,
-  passing,
-  prepareImage,
   type Calibrated,
-  type ImageInput,
   type SkyImage,
-  type Stage,
 } from '../stages/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { LiveSettings } from './chain.js';
-import type { LiveFiles } from './files.js';
+import { shownOf } from './context.js';
 import { machineUse } from './run-epochs.js';
 import type { OpenedInput, StreamAccount } from './opened-input.js';
-import type { LatestPicture } from './pictures.js';
-import { imagingOf } from './plan.js';
-import { openImages, openVisibilityFiles, type SinkSettings } from './products.js';
+import { imagingOf, type LivePlan } from './plan.js';
+import { LiveProducts } from './products.js';
 import { productsOf } from './resolve.js';
 import type { LiveOutcome, LivePage, LiveRunSettings } from './run-settings.js';
 import { Steering } from './steering.js';
@@ -97,7 +93,7 @@ export function refuseNotOfTart(observation: Observation): void {
     if ('method' in product && product.method === 'direct')
       refuse('products.images.method', what, 'leave it out');
   }
-  if (productsOf(observation).further.length > 0)
+  if (new Set(products.map(productName)).size < products.length)
     refuse(
       'products',
       'has two of a kind, and a TART is polled for one of each',
@@ -157,10 +153,30 @@ const ownGains = (
     found,
   );
 
+/** The snapshots as spectra, for planning. */
+function sourceOf({ telescope, facts }: TartApi): SpectraSource {
+  return {
+    kind: 'spectra',
+    type: 'cf32',
+    inputs: telescope.stations.length,
+    polarisations: 1,
+    channels: 1,
+    spectrumRateHz: 1 / ALONE_S,
+    frequenciesHz: Float64Array.of(facts.skyFrequencyHz),
+    channelWidthHz: facts.bandwidthHz,
+    start: { unixSeconds: Math.floor(Date.now() / 1000), fraction: 0 },
+    blocks: () => refuse('source.stream', 'a TART has no samples', 'report this'),
+    close: nothingToClose,
+  };
+}
+
+const isOfIntegrations = (
+  product: ComposedProduct,
+): product is Extract<ComposedProduct, { readonly from: 'integrations' }> => product.from === 'integrations';
+
 class TartRun {
-  private files: LiveFiles | undefined;
-  private picture: LatestPicture | undefined;
-  private stage: Stage<ImageInput, unknown> | undefined;
+  private products: LiveProducts | undefined;
+  private epoch: Awaited<ReturnType<LiveProducts['begin']>> | undefined;
   private gains: Gains = { isOwn: true };
   private page: LivePage | undefined;
   private first: Instant | undefined;
@@ -189,74 +205,90 @@ class TartRun {
 
   async open(closers: Closers, stop: () => void): Promise<void> {
     const { observation, settings, api, backend } = this;
-    const { telescope, facts, url } = api;
+    const { facts, url } = api;
     const { visibilities, images } = productsOf(observation);
     this.gains = await this.gainsAtStart(images !== undefined);
-    const spectra = {
-      ...{ type: 'cf32' as const, polarisations: 1 as const, grid: { spectrumRateHz: 1 / ALONE_S } },
-      ...{ frequenciesHz: Float64Array.of(facts.skyFrequencyHz), channelWidthHz: facts.bandwidthHz },
-    };
-    const reads = await readsOf(observation, []);
-    const sinks: Omit<SinkSettings, 'plan'> = {
-      historyOf: (product) => [
-        ...historyOf(settings.version, observation, product, reads(product)),
-        `${facts.title}: visibilities of its API, ${url}`,
-      ],
-      onFile: (event) => {
-        settings.onFile(event);
-        this.page?.file(event);
-      },
-      onFault: settings.say,
-      onItem: settings.onItem,
-    };
-    const plan = { observation, telescope, spectra };
     for (const path of [visibilities?.visibilities, images?.images])
       if (path !== undefined && path !== null) await mkdir(dirname(path), { recursive: true });
-    const numberOf = (product: Observation['products'][number]): number =>
-      observation.products.indexOf(product);
-    this.files =
-      visibilities &&
-      openVisibilityFiles(visibilities, numberOf(visibilities), { ...sinks, plan }, 'this thread');
-    if (this.files) closers.keep(this.files);
-    this.picture =
-      images && openImages(images, numberOf(images), { ...sinks, plan: { ...plan, gainsAre: 'relative' } });
-    if (this.picture) closers.keep(this.picture);
-    const discs = discsOf(observation.flags ?? {});
-    const imaging = images && imagingOf(images, [], undefined, { discs });
-    if (imaging)
-      this.stage = closers.keep(
-        chain(
-          prepareImage({
-            ...{ backend, telescope, frequenciesHz: spectra.frequenciesHz },
-            ...{ image: imaging.image, weight: imaging.weight },
-            autos: imaging.autos ?? 'leave-out',
-            beam: 'leave-out',
-          }),
-          passing<SkyImage>((sky) => this.image(sky)),
-        ),
-      );
+    const reads = await readsOf(observation, []);
+    const source = sourceOf(api);
+    const plan = this.planOf(source);
+    const products = new LiveProducts({
+      backend,
+      plan,
+      onItem: settings.onItem,
+      writing: {
+        historyOf: (product) => [
+          ...historyOf(settings.version, observation, product, reads(product)),
+          `${facts.title}: visibilities of its API, ${url}`,
+        ],
+        onFile: (event) => {
+          settings.onFile(event);
+          this.page?.file(event);
+        },
+        onFault: settings.say,
+      },
+    });
+    closers.keep(products);
+    this.products = products;
+    products.listener = {
+      image: (sky) => {
+        this.image(sky);
+      },
+    };
     settings.say(`${this.description}; ${backend.kind}: ${backend.description}`);
     const { file: own } = this.gains;
-    const flaggedInputs = new Uint8Array(telescope.stations.length);
-    const live: LiveSettings = {
-      ...{ backend, telescope, frequenciesHz: spectra.frequenciesHz, align: 'first-sample', flaggedInputs },
-      imaging: imaging && { ...imaging, unit: 'counts' },
-      integrationS: ALONE_S,
-      // The page images again with them.
-      steering: new Steering({
-        ...{ flaggedInputs, integrationS: ALONE_S },
-        calibrated: own && ((): Calibrated => this.calibrationBy(this.gains.file ?? own)),
-      }),
-    };
+    // The page images again with them.
+    const steering = new Steering({
+      ...{ flaggedInputs: plan.observed.flaggedInputs, integrationS: ALONE_S },
+      calibrated: own && ((): Calibrated => this.calibrationBy(this.gains.file ?? own)),
+    });
     const shown = await settings.openPage?.(this.input(stop), { observation, backend, stop });
     if (shown) closers.keep(shown);
     this.page = shown?.page;
     this.page?.begin({
-      ...{ live, files: this.files, picture: images?.images ?? undefined, isSteered: false },
-      channelWidthHz: spectra.channelWidthHz,
-      spectrumRateHz: spectra.grid.spectrumRateHz,
+      shown: shownOf({ backend, plan, steering }),
+      ...{ files: visibilities && products, picture: images?.images ?? undefined, isSteered: false },
+      channelWidthHz: source.channelWidthHz,
+      spectrumRateHz: source.spectrumRateHz,
       sources: images?.sources,
     });
+    const clock = integrationClock({ integrationS: ALONE_S }, plan.spectra.grid);
+    this.epoch = await products.begin(plan.front, source, { cuts: clock, files: clock });
+    for (const { stage } of this.epoch.composed) closers.keep(stage);
+  }
+
+  /** Snapshots are integrations: nothing is cut, summed or flagged. */
+  private planOf(source: SpectraSource): LivePlan {
+    const { api, observation } = this;
+    const { telescope } = api;
+    const front = { source };
+    const { visibilities, images } = productsOf(observation);
+    const observed = {
+      telescope,
+      flaggedInputs: new Uint8Array(telescope.stations.length),
+      rules: [],
+      discs: discsOf(observation.flags ?? {}),
+      calibrated: (): Calibrated => this.calibration(),
+      gainsAre: 'relative' as const,
+      equaliserIsLost: false,
+    };
+    const numberOf = (one: object | undefined): number => observation.products.findIndex((k) => k === one);
+    return {
+      observation,
+      telescope,
+      frontSettings: { telescope },
+      front,
+      spectra: spectraOfFront(front),
+      observed,
+      shown: { visibilities: numberOf(visibilities), images: numberOf(images) },
+      integrationS: ALONE_S,
+      align: 'first-sample',
+      imaging: images && { ...imagingOf(images, observed), unit: 'counts' },
+      warnings: [],
+      methods: new Map(),
+      kurtosis: [],
+    };
   }
 
   /** For the page: there are no blocks of samples. */
@@ -286,16 +318,20 @@ class TartRun {
     return { file: own && ownGains(api, own), isOwn: true };
   }
 
+  private calibration(): Calibrated {
+    const { file } = this.gains;
+    return this.calibrationBy(file ?? refuse('gains.file', 'is not given', 'give it to make images'));
+  }
+
   private calibrationBy(file: GainsFile): Calibrated {
     const { url, telescope, facts } = this.api;
     return matchGains(file, url, telescope, Float64Array.of(facts.skyFrequencyHz));
   }
 
-  private async image(sky: SkyImage): Promise<void> {
+  private image(sky: SkyImage): void {
     this.count.images++;
     const { start, durationS } = sky;
     this.settings.onEvent({ kind: 'image', start: formatInstant(start, 3), durationS });
-    await this.picture?.show(sky);
     this.page?.watcher.image(sky);
   }
 
@@ -361,10 +397,8 @@ class TartRun {
     settings.onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present: 1 });
     page?.arrived(start, durationS);
     await page?.watcher.integration(integration);
-    const { file } = this.gains;
-    if (this.stage && file)
-      await this.stage.push({ integration, calibration: this.calibrationBy(file) }, () => Promise.resolve());
-    await this.files?.append(integration);
+    for (const product of this.epoch?.composed ?? [])
+      if (isOfIntegrations(product)) await product.stage.push(integration, () => Promise.resolve());
   }
 
   private async refresh(): Promise<void> {
@@ -381,9 +415,10 @@ class TartRun {
 
   /** Completes the products. */
   async outcome(): Promise<Omit<LiveOutcome, 'isStopped'>> {
-    const { count, files, first, latest, observation, picture } = this;
-    await files?.close();
-    await picture?.close();
+    const { count, epoch, first, latest, observation, products } = this;
+    for (const { stage } of epoch?.composed ?? []) await stage.flush(() => Promise.resolve());
+    await epoch?.finish();
+    await products?.close();
     return {
       observation,
       summary: {
@@ -394,14 +429,14 @@ class TartRun {
         lateImages: 0,
         sessions: Math.min(1, count.integrations),
         dataS: first && latest ? secondsBetween(first, latest) : 0,
-        pictures: picture?.drawn ?? 0,
-        files: [...(files?.paths ?? []), ...(picture?.paths ?? [])],
-        unwrittenIntegrations: files?.unwritten ?? 0,
+        pictures: products?.drawn ?? 0,
+        files: products?.paths ?? [],
+        unwrittenIntegrations: products?.unwritten ?? 0,
         ...this.use(),
       },
       stream: this.account(),
-      failures: [],
-      products: [],
+      failures: products?.failures ?? [],
+      products: products?.made ?? [],
     };
   }
 

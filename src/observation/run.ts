@@ -291,7 +291,11 @@ export class Guarded<Planned extends Pick<PlannedProduct, 'name' | 'paths'> = Pl
   get composed(): MadeProduct['composed'] {
     const { composed } = this.made;
     return composed.from === 'integrations'
-      ? { ...composed, stage: this.guard(composed.stage) }
+      ? {
+          ...composed,
+          stage: this.guard(composed.stage),
+          ...(composed.onCard && { onCard: this.guard(composed.onCard) }),
+        }
       : { ...composed, stage: this.guard(composed.stage) };
   }
 

@@ -2,13 +2,13 @@
 import type { Backend } from '../backend/backend.js';
 import type { CardAccount } from '../backend/cuda/meter.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import { spectraOfFront } from '../compose/index.js';
+import { methodUsed, observe, spectraOfFront } from '../compose/index.js';
 import { elementsPerSpectra, spectraCAT, voltagesAT, type SpectraCAT } from '../core/axes.js';
 import { closingAfter, nothingToClose, type Closers } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, instant } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { runStreamEpoch } from '../live/index.js';
+import { planProduct, type Observed } from '../products/index.js';
 import { inputsNamed } from '../stages/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { fillSpectra, fillWithNoise, spectraType } from '../bench/noise.js';
@@ -51,7 +51,7 @@ export const timeImages = (
     const freeBytes = card?.session.freeMemoryBytes() ?? 0;
     let [made, begunMs, endedMs] = [0, 0, 0];
     let account: TimedImages['card'];
-    const count = (): Promise<void> => {
+    const count = (): void => {
       made++;
       if (made === WARM_UP_IMAGES) {
         card?.meter.begin();
@@ -62,34 +62,48 @@ export const timeImages = (
         const busy = card?.meter.account();
         account = card && busy && { ...busy, memoryBytes: freeBytes - card.session.freeMemoryBytes() };
       }
-      return Promise.resolve();
     };
-    await runStreamEpoch(
-      source,
-      {
-        backend,
+    const flaggedInputs = inputsNamed(leftOut, source.inputs, polarisations, telescope.stations, 'plan');
+    const front = { source, channels, flaggedInputs };
+    const observed: Observed = {
+      telescope,
+      front,
+      flaggedInputs,
+      recording: {
+        ...source,
+        path: 'noise',
         telescope,
-        channels,
-        integrationS: everyS,
-        align: 'first-sample',
-        frequenciesHz: spectraOfFront({ source, channels }).frequenciesHz,
-        flaggedInputs: inputsNamed(leftOut, source.inputs, polarisations, telescope.stations, 'plan'),
-        integrations: 'none',
+        samples: Infinity,
+      } as unknown as Observed['recording'],
+      spectra: spectraOfFront(front),
+      ...{ rules: [], discs: [], equaliserIsLost: false },
+      live: {
         imaging: {
-          everyS,
-          by: method,
-          method: 'flat',
-          weight: 'natural',
           image: { pixels, field, kernelSize },
+          method: 'flat',
+          chosen: methodUsed(method === 'direct' ? 'direct' : 'flat', { anywhere: 0, high: 0 }),
         },
       },
-      {
-        integration: () => Promise.resolve(),
+    };
+    const fields = {
+      images: null,
+      every: everyS,
+      method,
+      align: 'first-sample',
+      weights: 'natural',
+    } as const;
+    const planned = await planProduct(fields, observed);
+    const { composed } = await planned.make({
+      backend,
+      history: [],
+      listener: {
         image: count,
         noImage: (why) => refuse('plan', `an image of noise failed: ${why}`, 'report it'),
       },
-      { until: () => made >= WARM_UP_IMAGES + piece.images },
-    );
+    });
+    await observe({ front, flaggedInputs, products: [composed] }, [backend], {
+      until: () => made >= WARM_UP_IMAGES + piece.images,
+    });
     return { elapsedS: (endedMs - begunMs) / 1000, card: account };
   });
 

@@ -12,14 +12,20 @@ export { visibilities } from './visibilities.js';
 export { modelSources, solvingFields } from './solving.js';
 export { handingOver } from './product.js';
 export type {
+  LiveMethod,
+  LiveRecording,
   MadeProduct,
+  Making,
   Observed,
   PlannedProduct,
   RealTimeCost,
   ProductItem,
+  ProductListener,
   ProductPart,
   SeenBeams,
 } from './product.js';
+export { FilesByTime, type FileEvent } from './recorders/files.js';
+export type { Recorder } from './recorders/recorder.js';
 export { planProduct } from './runtimes.js';
 export type { VisibilityFacts } from './making/visibilities.js';
 export type { SpectraFacts } from './making/spectra.js';

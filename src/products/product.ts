@@ -4,9 +4,9 @@ import type { CanonicalSpectra, Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Instant } from '../core/instant.js';
-import type { Message } from '../messages/index.js';
+import type { Line, Message } from '../messages/index.js';
 import type { CrossHandLack, GainsFile, Recording, VisibilityHeader } from '../formats/index.js';
-import type { BeamItem, ComposedProduct, Front, FrontSpectra } from '../compose/index.js';
+import type { BeamItem, ComposedProduct, Front, FrontSpectra, MethodUsed } from '../compose/index.js';
 import type {
   FlagRule,
   Calibrated,
@@ -18,10 +18,17 @@ import type {
   RequestedDelays,
   PictureOptions,
   SkyImage,
+  ImagerStore,
+  ImageSettings,
+  Lateness,
+  Rounded,
 } from '../stages/index.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import type { SkyDisc } from '../sky/discs.js';
+import type { SkyFiles } from '../sky/use-sky.js';
 import type { Telescope } from '../telescope/telescope.js';
+import type { FileEvent } from './recorders/files.js';
+import type { Recorder } from './recorders/recorder.js';
 import type { GainsInForce, SolvedGains } from './solve/index.js';
 
 /** Properties of the observation for products. */
@@ -44,7 +51,9 @@ export interface Observed {
   readonly equaliserIsLost: boolean;
   /** For beams, if they are steered. */
   readonly places?: SteeredPlaces;
-  /** Gains that calibrate images and beams. */
+  /** If data arrive while they are observed. */
+  readonly live?: LiveData;
+  /** Gains that calibrate images and beams; if they are steered, without the inputs that are flagged. */
   readonly calibrated?: Calibrated | CalibratedAt;
   /** Receives the solutions of this product, which calibrate the others. */
   readonly solutionsInto?: GainsInForce;
@@ -52,6 +61,38 @@ export interface Observed {
   readonly crossHands?: CrossHandLack;
   /** The beam of the sky model of those gains. */
   readonly gainsElement?: string;
+  /** Gains with phases alone: images stay in counts. */
+  readonly gainsAre?: 'relative';
+}
+
+/** What a product of live data is planned with besides. */
+export interface LiveData {
+  /** Where its integrations end, if an operator may change it or others share its cuts. */
+  readonly clock?: IntegrationClock;
+  readonly steering?: SteeredData;
+  /** Images are left out while packets wait. */
+  readonly late?: Lateness;
+  /** Keeps imagers from the rehearsal to the first stream epoch, and from each epoch to the next. */
+  readonly imagers?: ImagerStore;
+  /** How images are made on this machine at their cadence; by default with the w term. */
+  readonly imaging?: LiveMethod;
+}
+
+export interface LiveMethod {
+  readonly image: ImageSettings;
+  readonly method?: 'w-term' | 'flat';
+  readonly chosen: MethodUsed;
+}
+
+/** What an operator may change, as it was when data began. */
+export interface SteeredData {
+  /** Whether files are written. */
+  readonly recording: { at(moment: Instant): boolean };
+  /** Increases when a new file must begin. */
+  readonly fileNumber: { at(moment: Instant): number };
+  readonly gains: { at(moment: Instant): Calibrated | CalibratedAt | undefined };
+  /** The gains in force when data began, evaluated at an instant. */
+  calibratedAt(start: Instant, moment?: Instant): Calibrated | undefined;
 }
 
 /** Beam positions, which may change during the run. */
@@ -70,8 +111,30 @@ export interface Making {
   readonly emit?: Emit<ProductItem>;
   /** For data that arrive in real time: what takes too long for it is refused. */
   readonly realTime?: RealTimeCost;
-  /** Receives beams as they are made, for a page; the arrays are reused for the next. */
-  readonly onBeams?: (seen: SeenBeams) => void;
+  readonly listener?: ProductListener;
+  /** For a product of live data: how it is written. */
+  readonly recording?: LiveRecording;
+}
+
+/** Receives what a product makes, for a page and the log; arrays are reused for the next. */
+export interface ProductListener {
+  /** With all channels; its arrays belong to the product. */
+  integration?(integration: Integration): Promise<void> | void;
+  image?(sky: SkyImage): void;
+  /** No data were left for an image. */
+  noImage?(why: string): void;
+  beams?(seen: SeenBeams): void;
+  /** After each integration, if samples are rounded here: what was found so far. */
+  rounded?(found: () => Rounded | undefined): void;
+}
+
+export interface LiveRecording {
+  /** The product's recorder, opened once for all stream epochs. */
+  readonly opened: <One extends Recorder>(open: () => One) => One;
+  readonly overwrite: boolean;
+  readonly sky: SkyFiles;
+  readonly onFile: (event: FileEvent) => void;
+  readonly onFault: (line: Line) => void;
 }
 
 /** Seconds of this machine's work for a second of data, measured once in a run. */

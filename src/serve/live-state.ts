@@ -6,7 +6,8 @@ import type { Source } from '../core/sources.js';
 import { SECONDS_PER_DAY, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { placeOf } from '../image/index.js';
-import type { LiveSettings, Losses, LiveFiles, FileEvent, LiveWatcher } from '../live/index.js';
+import type { Losses, LiveWatcher, ShownRun, WrittenIntegrations } from '../live/index.js';
+import type { FileEvent } from '../products/index.js';
 import type { SkyImage } from '../stages/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
 import { sourcesUp } from '../sky/above.js';
@@ -42,12 +43,12 @@ export interface PageFacts {
 
 /** Known with the first samples. */
 interface Begun {
-  readonly live: LiveSettings;
+  readonly shown: ShownRun;
   readonly channelWidthHz: number;
   readonly spectrumRateHz: number;
   /** Sources to name on the sky. */
   readonly sources: readonly SkySourceModel[];
-  readonly files?: LiveFiles;
+  readonly files?: WrittenIntegrations;
   readonly picture?: string;
 }
 
@@ -147,10 +148,10 @@ export class LiveState implements LiveWatcher {
 
   begin(begun: Begun): void {
     this.begun = begun;
-    this.antennas = new AntennaPowers(begun.live.telescope, begun.live.frequenciesHz.length);
-    const { telescope, frequenciesHz } = begun.live;
+    this.antennas = new AntennaPowers(begun.shown.telescope, begun.shown.frequenciesHz.length);
+    const { telescope, frequenciesHz } = begun.shown;
     this.fringes = new FringeHistory({ ...begun, telescope, frequenciesHz });
-    if (begun.live.flaggedInputs) this.antennas.flagged = begun.live.flaggedInputs;
+    if (begun.shown.flaggedInputs) this.antennas.flagged = begun.shown.flaggedInputs;
     this.listener?.changed('plan');
   }
 
@@ -171,7 +172,7 @@ export class LiveState implements LiveWatcher {
   /** Since the picture's last sample, if the data are current; otherwise since it was made. */
   /** Images that were left out since the newest one. */
   get leftOutSinceImage(): number {
-    return (this.begun?.live.late?.count ?? 0) - this.leftOutBefore;
+    return (this.begun?.shown.late?.count ?? 0) - this.leftOutBefore;
   }
 
   get imageAgeS(): number | undefined {
@@ -214,9 +215,9 @@ export class LiveState implements LiveWatcher {
     const { start, durationS } = integration;
     if (this.isNow)
       this.latencies.add('correlate', secondsBetween(addSeconds(start, durationS), instantNow()));
-    const isWritten = begun.files !== undefined && (begun.live.steering?.recording.at(start) ?? true);
+    const isWritten = begun.files !== undefined && (begun.shown.steering?.recording.at(start) ?? true);
     this.minutes.integration(toDate(start).getTime() / 1000, this.present, isWritten, durationS);
-    if (begun.live.imaging) this.kept.add(integration);
+    if (begun.shown.imaging) this.kept.add(integration);
     this.listener?.bandpass(integration);
     this.fringes?.add(integration);
     this.listener?.changed('fringes');
@@ -233,7 +234,7 @@ export class LiveState implements LiveWatcher {
     if (nowMs < Math.max(this.restUntilMs, this.nextImageMs - MOST_EARLY_MS)) return;
     this.nextImageMs = Math.max(this.nextImageMs, nowMs) + LEAST_APART_MS;
     this.imageAtMs = nowMs;
-    this.leftOutBefore = this.begun?.live.late?.count ?? 0;
+    this.leftOutBefore = this.begun?.shown.late?.count ?? 0;
     this.frame = this.frameOf(sky, ageS);
     this.imageHistory.add(this.frame);
     // With hundreds of channels this takes longer than drawing: data have priority.
@@ -296,17 +297,17 @@ export class LiveState implements LiveWatcher {
   }
 
   get unit(): string {
-    const { live } = this.begun ?? {};
-    if (!live) return 'counts';
+    const { shown } = this.begun ?? {};
+    if (!shown) return 'counts';
     const gains =
-      live.steering && this.newest ? live.steering.gains.at(this.newest) : live.imaging?.calibrated;
-    return live.imaging?.unit ?? (gains ? 'Jy/beam' : 'counts');
+      shown.steering && this.newest ? shown.steering.gains.at(this.newest) : shown.imaging?.calibrated;
+    return shown.imaging?.unit ?? (gains ? 'Jy/beam' : 'counts');
   }
 
   /** The frame of an image; for a re-image with its weights. */
   frameOf(sky: SkyImage, ageS: number, again?: { readonly weight: string }): Frame {
     const { plan, start, durationS } = sky;
-    const { steering, imaging } = this.begun?.live ?? {};
+    const { steering, imaging } = this.begun?.shown ?? {};
     const hands = handSums(sky.image, plan, sky.weights);
     if (!again) this.hands = hands;
     const plane = stokesOf(hands);
@@ -344,10 +345,10 @@ export class LiveState implements LiveWatcher {
 
   /** Their radius is half of λ/D, with D the width of the array and λ at the centre of the band. */
   private beamsAt({ plan, frame }: SkyImage): SkyHead['beams'] {
-    const { live } = this.begun ?? {};
+    const { shown } = this.begun ?? {};
     const { targets } = this.beamLevels;
-    if (!live || targets.length === 0) return undefined;
-    const { frequenciesHz, telescope } = live;
+    if (!shown || targets.length === 0) return undefined;
+    const { frequenciesHz, telescope } = shown;
     const across = (axis: 'eastM' | 'northM'): number => {
       const all = telescope.stations.map((one) => one[axis]);
       return Math.max(...all) - Math.min(...all);
@@ -362,10 +363,10 @@ export class LiveState implements LiveWatcher {
   }
 
   private sourcesAt({ plan, frame }: SkyImage): readonly SkySource[] {
-    const { live, sources: named = [] } = this.begun ?? {};
-    const frequencyHz = live?.frequenciesHz[live.frequenciesHz.length >> 1];
+    const { shown, sources: named = [] } = this.begun ?? {};
+    const frequencyHz = shown?.frequenciesHz[shown.frequenciesHz.length >> 1];
     return sourcesUp(named, frame, 2, {
-      telescope: live?.telescope,
+      telescope: shown?.telescope,
       frequencyHz,
     }).flatMap((up): SkySource[] => {
       const place = placeOf(plan, up.directionEnu);

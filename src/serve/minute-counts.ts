@@ -1,5 +1,5 @@
 /** Summary of a run: the minutes received and written, with their fraction of samples; files and stream epochs. */
-import type { FileEvent } from '../live/index.js';
+import type { FileEvent } from '../products/index.js';
 import type { ObservationView } from './messages.js';
 
 interface Minute {

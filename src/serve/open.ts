@@ -183,7 +183,7 @@ export class Page implements Closable {
       status: () => this.status(),
       plan: () => this.plan(),
       sources: () => state.sendersView(),
-      antennas: () => state.antennas?.rows(state.begun?.live.steering?.latestGains),
+      antennas: () => state.antennas?.rows(state.begun?.shown.steering?.latestGains),
       fringes: () => state.fringes?.view(),
       gains: () => gains.view(),
       chain: () => chainOf(state, this.around()),
@@ -197,7 +197,7 @@ export class Page implements Closable {
 
   private bandpassHead(time: string) {
     const { antennas, begun } = this.state;
-    return { time, shape: [antennas?.levels.length ?? 0, begun?.live.frequenciesHz.length ?? 0] };
+    return { time, shape: [antennas?.levels.length ?? 0, begun?.shown.frequenciesHz.length ?? 0] };
   }
 
   /** For a client that has just subscribed. */

@@ -29,7 +29,7 @@ export function readsOf({ state, reImager, journal, around }: Readable): Readonl
     status: () => json(statusOf(state, around())),
     plan: () => json(planOf(state)),
     sources: () => json(state.sendersView()),
-    antennas: () => json(state.antennas?.rows(state.begun?.live.steering?.latestGains)),
+    antennas: () => json(state.antennas?.rows(state.begun?.shown.steering?.latestGains)),
     gains: () => json(around().gains.view()),
     chain: () => json(chainOf(state, around())),
     observation: () => json(state.minutes.view()),
@@ -75,7 +75,7 @@ async function latestPng({ begun, frame }: LiveState): Promise<Answer> {
 async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
   if (!begun || !frame) return undefined;
   const { head, plane, unixS } = frame;
-  const { telescope, frequenciesHz } = begun.live;
+  const { telescope, frequenciesHz } = begun.shown;
   const [pixels] = head.shape;
   const middle = instant(Math.floor(unixS), unixS % 1);
   const start = instant(Math.floor(unixS - head.durationS / 2), (unixS - head.durationS / 2) % 1);
@@ -106,7 +106,7 @@ async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
       unit: head.unit,
       history: [
         `corella ${facts.version}, live, from ${facts.description}`,
-        ...(begun.live.imaging?.chosen ? [methodLine(begun.live.imaging.chosen)] : []),
+        ...(begun.shown.imaging?.chosen ? [methodLine(begun.shown.imaging.chosen)] : []),
       ],
     },
   );
@@ -147,7 +147,7 @@ async function place(state: LiveState, query: URLSearchParams): Promise<Answer> 
     m,
     unit: shown.head.unit,
     value: Number.isFinite(value) ? value : null,
-    frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],
+    frequenciesHz: [...(begun?.shown.frequenciesHz ?? [])],
     spectrum,
     curve: imageHistory.curve(l, m, file),
   });

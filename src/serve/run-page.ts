@@ -117,7 +117,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     plan: () => page.plan(),
     steered: () => {
       if (!page.status().steerable) return undefined;
-      const { steering } = page.state.begun?.live ?? {};
+      const { steering } = page.state.begun?.shown ?? {};
       if (!steering) return undefined;
       const flagged = Array.from(steering.flags.latest.keys()).filter((a) => steering.flags.latest[a] === 1);
       return { flagged, integrationS: steering.integration.latest, recording: steering.recording.latest };
@@ -130,7 +130,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
     },
     status: () => page.status(),
     bandHz: () => {
-      const { frequenciesHz } = page.state.begun?.live ?? {};
+      const { frequenciesHz } = page.state.begun?.shown ?? {};
       return frequenciesHz && [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
     },
     command: (name, body, who, mode) => page.command(name, body, who, mode),
@@ -160,11 +160,11 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
       page.state.block(start, durationS, 1);
     },
     begin: (begun) => {
-      const { live, channelWidthHz, spectrumRateHz, sources: names = 'all', files, gains, picture } = begun;
+      const { shown, channelWidthHz, spectrumRateHz, sources: names = 'all', files, gains, picture } = begun;
       const named = sourcesNamed(names === 'all' ? 'all' : names.split(',').map((one) => one.trim()));
-      const { telescope, frequenciesHz, steering, imaging } = live;
+      const { telescope, frequenciesHz, steering, imaging } = shown;
       page.state.begin({
-        ...{ live, sources: named, files, channelWidthHz, spectrumRateHz },
+        ...{ shown, sources: named, files, channelWidthHz, spectrumRateHz },
         picture: imaging && picture,
       });
       const isChecked = observation.machine?.['self-check'] !== false;
@@ -176,7 +176,7 @@ export async function openRunPage(input: OpenedInput, settings: Settings): Promi
               frequenciesHz,
               everyS: CHECK_S,
               // Images of spectra tracked to a position would have it at their centre.
-              ...(imaging && !live.delays?.track && { image: imaging.image }),
+              ...(imaging && shown.isTracked !== true && { image: imaging.image }),
             },
             ({ methods }) => {
               if (methods) page.state.showMethods(methods);

@@ -10,7 +10,7 @@ const begin = (): Steering => new Steering({ flaggedInputs: new Uint8Array(2), i
 
 /** This long after the start of the data, and after the last write. */
 function stateAt(steering: Steering, dataS: number, writtenAgoS: number): string {
-  const begun = { live: { steering, integrationS: 10 }, files: {} } as unknown as LiveState['begun'];
+  const begun = { shown: { steering, integrationS: 10 }, files: {} } as unknown as LiveState['begun'];
   const newestUnixS = Date.now() / 1000 - writtenAgoS;
   const minutes = { written: 1, unwritten: 0, fileCount: 1, newestUnixS, newestPath: 'v.uvh5' };
   return recordingOf({ begun, newest: addSeconds(start, dataS), minutes }).state;

@@ -24,7 +24,7 @@ const freshS = (everyS: number): number => 2 * everyS + 1;
  * integration may still arrive.
  */
 function integrationNowS({ begun, newest }: Pick<LiveState, 'begun' | 'newest'>): number {
-  const { steering, integrationS = 1 } = begun?.live ?? {};
+  const { steering, integrationS = 1 } = begun?.shown ?? {};
   if (!steering || !newest) return integrationS;
   const nowS = steering.integration.at(newest);
   return Math.max(nowS, steering.integration.at(addSeconds(newest, -freshS(nowS))));
@@ -41,7 +41,7 @@ export function recordingOf(
   const { begun, minutes, newest } = state;
   const counts = { written: minutes.written, unwritten: minutes.unwritten, files: minutes.fileCount };
   if (!begun?.files) return { state: 'none', ...counts };
-  const { steering } = begun.live;
+  const { steering } = begun.shown;
   const enoughS = freshS(integrationNowS(state));
   const ageS = minutes.newestUnixS === undefined ? undefined : Date.now() / 1000 - minutes.newestUnixS;
   // Recording that has just resumed has written nothing yet.
@@ -58,7 +58,7 @@ export function recordingOf(
 
 export function statusOf(state: LiveState, { clients, gains, steerable }: Surroundings): Status {
   const { facts, begun, current, newest, dataAgeS, totals, frame, imageAgeS } = state;
-  const { live } = begun ?? {};
+  const { shown } = begun ?? {};
   const flags = state.antennas?.flagged;
   const everyS = integrationNowS(state);
   const isSilent = dataAgeS !== undefined && dataAgeS > Math.max(SILENT_S, 2 * everyS);
@@ -83,8 +83,8 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
   return {
     state: kind,
     word,
-    telescope: live?.telescope.name ?? '',
-    title: live?.telescope.title ?? 'Corella',
+    telescope: shown?.telescope.name ?? '',
+    title: shown?.telescope.title ?? 'Corella',
     from: facts.description,
     backend: facts.backend,
     version: facts.version,
@@ -113,8 +113,8 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
 
 export function planOf({ begun, frame }: LiveState): PlanView | undefined {
   if (!begun) return undefined;
-  const { live, channelWidthHz } = begun;
-  const { telescope, frequenciesHz, imaging, steering } = live;
+  const { shown, channelWidthHz } = begun;
+  const { telescope, frequenciesHz, imaging, steering } = shown;
   const { name, title, site, stations, polarisations } = telescope;
   return {
     telescope: { name, title, latitudeDeg: site.latitudeDeg, longitudeDeg: site.longitudeDeg },
@@ -123,7 +123,7 @@ export function planOf({ begun, frame }: LiveState): PlanView | undefined {
     polarisations,
     frequenciesHz: [...frequenciesHz],
     channelWidthHz,
-    integrationS: steering?.integration.latest ?? live.integrationS,
+    integrationS: steering?.integration.latest ?? shown.integrationS,
     ...(imaging && { imageS: imaging.everyS, method: imaging.by }),
     imaging: imaging?.chosen,
     ...(frame && { pixels: frame.head.shape[0] }),
@@ -134,7 +134,7 @@ export function planOf({ begun, frame }: LiveState): PlanView | undefined {
 function bytesPerS(state: LiveState): number | undefined {
   const { begun } = state;
   if (!begun?.files) return undefined;
-  const { telescope, frequenciesHz } = begun.live;
+  const { telescope, frequenciesHz } = begun.shown;
   const { stations, polarisations } = telescope;
   const pairs = (stations.length * (stations.length + 1)) / 2;
   return (pairs * frequenciesHz.length * polarisations ** 2 * 13) / integrationNowS(state);

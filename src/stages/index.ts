@@ -126,6 +126,7 @@ export {
   powersFor,
   prepareKurtosis,
 } from './kurtosis.js';
+export { type Lateness, leavingOutLate } from './late.js';
 export { imagedInputs, imagedTelescope, leftOutOf } from './left-out.js';
 export { type Level, atNominalGain, brightnessAtNominalGain, chooseLevel } from './levels.js';
 export { readEqualiser, writeEqualiser } from './levels/equaliser-file.js';

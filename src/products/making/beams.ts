@@ -191,10 +191,10 @@ export function planBeamsProduct(fields: Product<'beams'>, observed: Observed): 
         ? (made: BeamItem) => files.take(made, history)
         : (beams: BeamItem) => handingOver(making, 'beams')({ kind: 'beams', beams });
       const take = (item: BeamItem): Promise<void> => {
-        if (making.onBeams && item.kind !== 'rest') {
+        if (making.listener?.beams && item.kind !== 'rest') {
           const index = item.kind === 'voltages' ? item.index : item.firstValue * spectraPerValue;
           const start = addSamples(grid.start, index, grid.spectrumRateHz);
-          making.onBeams({ item, start, isCoherent: sum === 'coherent', planes });
+          making.listener.beams({ item, start, isCoherent: sum === 'coherent', planes });
         }
         return write(item);
       };

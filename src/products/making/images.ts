@@ -54,6 +54,8 @@ import {
   type TimedSpectra,
   writeSeries,
   type SeriesImage,
+  type CardIntegration,
+  leavingOutLate,
   W_TERM_ACCURACY,
 } from '../../stages/index.js';
 import {
@@ -85,6 +87,8 @@ import {
 } from '../product.js';
 import { plainWeights } from '../images.js';
 import { dividingBeam, lookOf, seriesPaths } from '../looks.js';
+import { ImageCubes } from '../recorders/cubes.js';
+import { openLatestPicture, type ImageRecorder } from '../recorders/pictures.js';
 import type { Product } from '../registry.js';
 
 export interface ImageFacts {
@@ -133,19 +137,17 @@ export async function planImages(
   const { telescope, frame: data } = stokesFrameOf(given.telescope, { feedFrame: 'feeds' }, fields.feeds);
   const observed = { ...given, telescope };
   const path = fields.images ?? undefined;
-  if (path !== undefined && !/\.fits?$/i.test(path))
+  const { live } = observed;
+  if (!live && path !== undefined && !/\.fits?$/i.test(path))
     refuse('products.images', `'${path}' does not end in .fits`, 'a PNG is written beside it');
   refuseUnplaced(recording.path, telescope, 'there is no image of the sky in them');
   const method = fields.method ?? 'visibilities';
   const { every, sheet = false, picture = true } = fields;
   const correction = correctionOf(fields, telescope);
   const settings: ImageSettings = {
-    pixels: fields.pixels,
-    field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
-    kernelSize: fields.kernel ?? 5,
+    ...(live?.imaging?.image ?? imageSettingsOf(fields, observed)),
     // A single image gets its Stokes parameters when it is finished.
     response: every === undefined ? 'kept' : responseOf(data),
-    blanked: { discs: observed.discs, fixedTo: observed.delays?.towards ? 'sky' : 'ground' },
     // If the beams of different stations are divided out, each is gridded with its own kernel.
     apertures: correction?.perStation,
   };
@@ -153,21 +155,23 @@ export async function planImages(
   const { frequenciesHz, grid } = spectra;
   const imaged = imagedTelescope(telescope, flaggedInputs);
   const predictedError =
-    method === 'direct'
+    method === 'direct' && !live?.imaging
       ? checkDirectImages({ telescope: imaged, frequenciesHz }, frame, settings)
       : undefined;
-  const imaging = predictedError
-    ? methodUsed('direct', predictedError)
-    : methodUsed('w-term', { anywhere: W_TERM_ACCURACY, high: W_TERM_ACCURACY });
-  const planned = method === 'direct' ? planSky : planSkyGeometry;
+  const imaging =
+    live?.imaging?.chosen ??
+    (predictedError
+      ? methodUsed('direct', predictedError)
+      : methodUsed('w-term', { anywhere: W_TERM_ACCURACY, high: W_TERM_ACCURACY }));
+  const planned = method === 'direct' && !live ? planSky : planSkyGeometry;
   const imagePlan = planned(imaged, frame, frequenciesHz, settings);
   const { pixels } = imagePlan;
-  const clock = integrationClock({ integrationS: every, align: fields.align }, grid);
-  if (path !== undefined)
+  const clock = live?.clock ?? integrationClock({ integrationS: every, align: fields.align }, grid);
+  const paths = path === undefined || live ? undefined : seriesPaths(path, { picture, sheet });
+  if (path !== undefined && !live)
     refuseLeapSeconds(path, clock, grid, endOfFront(observed.front), 'start and middle');
-  const paths = path === undefined ? undefined : seriesPaths(path, { picture, sheet });
   const direct = directParts(fields, observed, settings, clock);
-  const unit = observed.calibrated ? 'Jy/beam' : 'counts';
+  const unit = unitOf(observed);
   const coherence = coherenceOf(telescope, frequenciesHz, spectra.channelWidthHz);
   const { crossHands, gainsElement } = observed;
   let [count, leftOut] = [0, 0];
@@ -199,6 +203,17 @@ export async function planImages(
     }),
     make: (asked) => {
       const making = { ...asked, history: [...asked.history, methodLine(imaging)] };
+      if (live) {
+        const none = (): void => {
+          leftOut++;
+        };
+        const counted = (): void => {
+          count++;
+        };
+        return Promise.resolve(
+          liveImages(fields, observed, making, { settings, method, clock, counted, none, path }),
+        );
+      }
       const emit = paths ? undefined : handingOver(making, 'images');
       const lastsS = every ?? endOfFront(observed.front) / grid.spectrumRateHz;
       const made: SeriesImage[] = [];
@@ -304,6 +319,83 @@ export async function planImages(
   };
 }
 
+/** Images as they come: shown, handed over, and written by a recorder that goes on over stream epochs. */
+function liveImages(
+  fields: Product<'images'>,
+  observed: Observed,
+  making: Making,
+  of: {
+    readonly settings: ImageSettings;
+    readonly method: ImageFacts['method'];
+    readonly clock: IntegrationClock;
+    readonly counted: () => void;
+    readonly none: () => void;
+    readonly path: string | undefined;
+  },
+): MadeProduct {
+  const { listener, emit, recording } = making;
+  const { path, counted, none, ...how } = of;
+  const about = (sky: SkyImage): PictureOptions => imageOptions(fields, observed, making, sky.frame);
+  const recorder =
+    path === undefined
+      ? undefined
+      : recording?.opened(() => openImages(fields, path, observed, recording, about));
+  const take = async (sky: SkyImage): Promise<void> => {
+    counted();
+    listener?.image?.(sky);
+    const unit = unitOf(observed, sky.start);
+    await recorder?.show(sky, unit);
+    if (path === undefined) await emit?.({ kind: 'images', image: sky, about: { ...about(sky), unit } });
+  };
+  const left = (why: string): void => {
+    none();
+    listener?.noImage?.(why);
+  };
+  const stays = (): Promise<void> => Promise.resolve();
+  return {
+    composed: composed(
+      how.method,
+      { settings: how.settings, lastsS: fields.every ?? 1, take, left },
+      ...([fields, observed, making, how.clock] as const),
+    ),
+    finish: stays,
+    keep: () => Promise.resolve(''),
+    abandon: stays,
+  };
+}
+
+const PICTURE_WIDTH = 800;
+
+/** Cubes, or the latest picture. */
+function openImages(
+  fields: Product<'images'>,
+  path: string,
+  { telescope, spectra, gainsAre }: Observed,
+  { overwrite, sky, onFault }: NonNullable<Making['recording']>,
+  about: (sky: SkyImage) => PictureOptions,
+): ImageRecorder {
+  if (/\.fits?$/i.test(path)) return new ImageCubes({ fields, path, spectra, overwrite, about }, onFault);
+  const { sources = 'all', method, weights = 'natural' } = fields;
+  return openLatestPicture(
+    {
+      path,
+      width: PICTURE_WIDTH,
+      telescope,
+      gainsAre,
+      channelWidthHz: spectra.channelWidthHz,
+      look: lookOf(fields),
+      method:
+        method === 'direct' ? 'Live, direct imaging (EPIC)' : `Live, from visibilities, ${weights} weight`,
+      sources: sources === 'all' ? 'all' : sources.split(',').map((one) => one.trim()),
+      sky,
+    },
+    (why) => {
+      onFault(`the picture cannot be drawn: ${why}`);
+    },
+    onFault,
+  );
+}
+
 /** Stokes I, or the only product : [m][l] float64. */
 const planeOf = (sky: Pick<SkyImage, 'image' | 'plan' | 'weights'>): Float64Array =>
   stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
@@ -355,10 +447,30 @@ function directParts(
   };
 }
 
+/** As requested, before a method is chosen. */
+export const imageSettingsOf = (
+  fields: Product<'images'>,
+  { discs, delays }: Pick<Observed, 'discs' | 'delays'>,
+): ImageSettings => ({
+  pixels: fields.pixels,
+  field: fields.field === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fields.field },
+  kernelSize: fields.kernel ?? 5,
+  blanked: { discs, fixedTo: delays?.towards ? 'sky' : 'ground' },
+});
+
+/** Of an image that begins at an instant: gains may come and go while data arrive. */
+function unitOf(
+  { calibrated, gainsAre, live }: Pick<Observed, 'calibrated' | 'gainsAre' | 'live'>,
+  start?: Instant,
+): 'Jy/beam' | 'counts' {
+  const gains = live?.steering && start ? live.steering.gains.at(start) : calibrated;
+  return gains && gainsAre === undefined ? 'Jy/beam' : 'counts';
+}
+
 /** Of all spectra, or of a range of them. Machines with parts of one band cut at UTC instants and use the same plans. */
 const directImages = (
   fields: Product<'images'>,
-  { telescope, calibrated, flaggedInputs, rules, spectra }: Observed,
+  { telescope, calibrated, flaggedInputs, rules, spectra, live }: Observed,
   of: {
     readonly ranged: Front;
     readonly backend: Backend;
@@ -371,6 +483,7 @@ const directImages = (
     backend: of.backend,
     telescope,
     calibrated,
+    store: live?.imagers,
     flaggedInputs,
     rules: imagedRules(fields, rules, spectra.frequenciesHz),
     image: of.settings,
@@ -386,17 +499,17 @@ function composed(
     readonly lastsS: number;
     readonly take: (sky: SkyImage) => Promise<void>;
     /** Called for an image of a series without data. */
-    readonly left: () => void;
+    readonly left: (why: string) => void;
   },
   fields: Product<'images'>,
   observed: Observed,
   { backend }: Making,
   clock: ComposedProduct['clock'],
 ): ComposedProduct {
-  const { front, spectra, telescope, calibrated, flaggedInputs, rules } = observed;
+  const { front, spectra, telescope, flaggedInputs, rules, live } = observed;
   const { settings: image, lastsS, take, left } = of;
-  const forgiving = <In>(stage: Stage<In, unknown>): Stage<In, unknown> =>
-    fields.every === undefined ? stage : leavingOutEmpty(stage, left);
+  const forgiving = <In extends object>(stage: Stage<In, unknown>): Stage<In, unknown> =>
+    fields.every === undefined ? stage : leavingOutLate(leavingOutEmpty(stage, left), live?.late);
   if (method === 'direct') {
     const direct = directImages(fields, observed, { ranged: front, backend, settings: image, lastsS });
     return { from: 'spectra', clock, stage: forgiving(chain(direct, passing<SkyImage>(take))) };
@@ -409,13 +522,16 @@ function composed(
     frequenciesHz: spectra.frequenciesHz,
     weight: plainWeights(fields),
     autos: fields.autos === true ? 'include' : 'leave-out',
+    ...(live && { method: live.imaging?.method, store: live.imagers, beam: 'leave-out' }),
   });
+  const stage = forgiving(chain(calibrating(images, observed), passing<SkyImage>(take)));
   return {
     from: 'integrations',
     clock,
     vanVleck: fields['van-vleck'] === true ? {} : undefined,
     flags: { rules: imagedRules(fields, rules, spectra.frequenciesHz) },
-    stage: forgiving(chain(calibrating(images, calibrated), passing<SkyImage>(take))),
+    stage,
+    ...(live && { onCard: stage }),
   };
 }
 
@@ -430,20 +546,19 @@ export function imagedRules(
   return flagsOfAll({ rules, channels: kept }, frequenciesHz.length);
 }
 
-/** Integrations with the gains at their middle. */
+/** Integrations with the gains at their middle, if there are any. */
 const calibrating = <Out>(
   stage: Stage<ImageInput, Out>,
-  calibrated: Observed['calibrated'],
-): Stage<Integration, Out> => ({
+  { calibrated, live }: Observed,
+): Stage<Integration | CardIntegration, Out> => ({
   ...stage,
   push: (integration, emit) => {
-    const middle = addSeconds(integration.start, integration.durationS / 2);
-    return stage.push(
-      calibrated
-        ? { integration, calibration: calibratedAt(calibrated, middle, integration.start) }
-        : integration,
-      emit,
-    );
+    const { start, durationS } = integration;
+    const middle = addSeconds(start, durationS / 2);
+    const calibration = live?.steering
+      ? live.steering.calibratedAt(start, middle)
+      : calibrated && calibratedAt(calibrated, middle, start);
+    return stage.push(calibration ? { integration, calibration } : integration, emit);
   },
 });
 
@@ -455,7 +570,8 @@ export const imageOptions = (
     spectra,
     calibrated,
     crossHands,
-  }: Pick<Observed, 'telescope' | 'calibrated' | 'crossHands'> & {
+    gainsAre,
+  }: Pick<Observed, 'telescope' | 'calibrated' | 'crossHands' | 'gainsAre'> & {
     readonly spectra: Pick<Observed['spectra'], 'channelWidthHz'>;
   },
   { history }: Pick<Making, 'history'>,
@@ -470,7 +586,8 @@ export const imageOptions = (
     fields.method === 'direct'
       ? 'Direct imaging (EPIC)'
       : `From visibilities, ${fields.weights ?? 'natural'} weights`,
-  unit: calibrated ? 'Jy/beam' : 'counts',
+  unit: unitOf({ calibrated, gainsAre }),
+  gainsAre,
   channelWidthHz: spectra.channelWidthHz,
   channels: fields.cube === true ? 'keep' : 'average',
   history,

@@ -26,12 +26,16 @@ import {
   passing,
   type VanVleckTally,
   phasedAt,
+  queued,
+  takeChannels,
   type SpectrumGrid,
 } from '../../stages/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parsePhaseCentre } from '../../sky/phase-centre.js';
 import { endOfFront, type FrontSpectra } from '../../compose/index.js';
 import { handingOver, type Making, type Observed, type PlannedProduct } from '../product.js';
+import { openFilesByThread } from '../recorders/files-by-thread.js';
+import { FilesByTime, stoppedAt, type LiveFiles } from '../recorders/files.js';
 import type { Product } from '../registry.js';
 
 export interface VisibilityFacts {
@@ -77,15 +81,23 @@ export function planVisibilities(
       'leave the correction out, or take 8 or 4 bits',
     );
   const integration = planIntegration(fields, observed);
-  const clock = integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
+  const { live } = observed;
+  const clock =
+    live?.clock ?? integrationClock({ integrationS: integration.chosenS, align: fields.align }, spectra.grid);
   const path = fields.visibilities ?? undefined;
-  if (path !== undefined) refuseLeapSeconds(path, clock, spectra.grid, endOfFront(front));
-  const format = path === undefined ? undefined : visibilityFormatFor(path);
+  if (path !== undefined && !live) refuseLeapSeconds(path, clock, spectra.grid, endOfFront(front));
+  const format =
+    path === undefined
+      ? undefined
+      : visibilityFormatFor(path, live && { values, appears: 'first-integration' });
   const channels =
     fields.channels === undefined
       ? undefined
       : channelsNamed(fields.channels.join(','), spectra.frequenciesHz, 'products.visibilities.channels');
-  const header = headerOf(fields, observed, { channels, field: 'products.visibilities.channels' });
+  // Live integrations that are only shown are shown whatever their band.
+  const isShown = live !== undefined && path === undefined;
+  const field = isShown ? undefined : 'products.visibilities.channels';
+  const header = headerOf(fields, observed, { channels, field });
   const largestSum = largestSumOf(spectra, recording.samples, integration.longestS);
   const flagged: FlagTally = { rules: observed.rules.length, ruled: 0, values: 0 };
   const watch =
@@ -123,14 +135,19 @@ export function planVisibilities(
     }),
     make: async (making) => {
       const history = [...making.history];
-      const writer =
-        format && path !== undefined
+      const { listener } = making;
+      const writer = live
+        ? liveWriter(fields, observed, making, { ...header, history }, largestSum)
+        : format && path !== undefined
           ? await format.createVisibilities(path, { ...header, history }, { values, largestSum })
-          : handedIntegrations(making, { ...header, history });
+          : handedIntegrations(making, () => ({ ...header, history }));
       const write = passing<Integration>(async (one) => {
-        await writer.append(one);
+        await listener?.integration?.(one);
+        await writer?.append(listened && channels ? takeChannels(one, channels) : one);
         written++;
       });
+      // A listener gets all channels: the file's are chosen after it.
+      const listened = listener?.integration !== undefined;
       return {
         composed: {
           from: 'integrations',
@@ -141,30 +158,95 @@ export function planVisibilities(
             watch &&
             ((one) => {
               watch.add(measuredRange(one));
+              listener?.rounded?.(() => watch.found());
             }),
-          flags: { rules: observed.rules, channels, tally: flagged },
-          stage: write,
+          flags: { rules: observed.rules, channels: listened ? undefined : channels, tally: flagged },
+          // The disk must not delay a card.
+          stage: live && making.backend.kind === 'cuda' ? queued(write, 2) : write,
         },
-        finish: () => writer.finish(),
+        finish: async () => writer?.finish(),
         keep: async () => {
-          const count = await writer.keep();
+          const count = (await writer?.keep()) ?? 0;
           return count === 0
             ? `${path ?? 'visibilities'}: no integration was finished, and nothing was written`
             : `${path ?? 'visibilities'} is whole and holds the ${count === 1 ? 'one integration that was' : `${count} integrations that were`} finished`;
         },
-        abandon: () => writer.abandon(),
+        abandon: async () => writer?.abandon(),
       };
     },
   };
 }
 
+/** Files by time, and with steering only while they are wanted; undefined where nothing receives integrations. */
+function liveWriter(
+  fields: Product<'visibilities'>,
+  { telescope, centre: tracked, live }: Observed,
+  making: Making,
+  header: VisibilityHeader,
+  largestSum: number,
+): VisibilityWriter | undefined {
+  const { backend, emit, recording } = making;
+  const { visibilities: path } = fields;
+  const centre = ownCentreOf(fields) ?? tracked;
+  const steering = live?.steering;
+  const writer =
+    path === null
+      ? emit &&
+        handedIntegrations(making, ({ start }) => ({ ...header, ...stoppedAt(centre, telescope, start) }))
+      : recording &&
+        byTime(
+          recording.opened((): LiveFiles => {
+            const { overwrite, sky, onFile } = recording;
+            const settings = {
+              path,
+              everyS: fields['file-every'],
+              values: fields.values ?? 'means',
+              largestSum,
+              overwrite,
+              centre,
+              header,
+              eop: sky.eop,
+            };
+            return backend.kind === 'cuda'
+              ? openFilesByThread(settings, onFile)
+              : new FilesByTime(settings, onFile);
+          }),
+        );
+  if (!writer || !steering) return writer;
+  let fileNumber = 0;
+  return {
+    ...writer,
+    append: async (integration) => {
+      const isWanted = steering.recording.at(integration.start);
+      const wanted = steering.fileNumber.at(integration.start);
+      if (!isWanted || wanted !== fileNumber) await writer.finish();
+      fileNumber = wanted;
+      if (isWanted) await writer.append(integration);
+    },
+  };
+}
+
+/** What is there stays, whatever ends. */
+const byTime = (files: LiveFiles): VisibilityWriter => ({
+  append: (integration) => files.append(integration),
+  finish: () => files.close(),
+  keep: async () => {
+    await files.close();
+    return files.written;
+  },
+  abandon: () => files.close(),
+});
+
 /** Integrations of a product without a path are passed to the program that asked for them. */
-function handedIntegrations(making: Making, header: VisibilityHeader): VisibilityWriter {
+function handedIntegrations(
+  making: Making,
+  headerOfOne: (integration: Integration) => VisibilityHeader,
+): VisibilityWriter {
   const emit = handingOver(making, 'visibilities');
   let handed = 0;
   return {
     append: async (integration) => {
-      await emit({ kind: 'visibilities', integration, header });
+      await emit({ kind: 'visibilities', integration, header: headerOfOne(integration) });
       handed++;
     },
     finish: () => Promise.resolve(),
@@ -249,7 +331,7 @@ const ownCentreOf = ({ 'phase-centre': asked }: Pick<Product<'visibilities'>, 'p
 export function headerOf(
   fields: Pick<Product<'visibilities'>, 'phase-centre'>,
   { recording, telescope, spectra, centre: tracked }: Observed,
-  { channels, field }: { readonly channels?: readonly number[]; readonly field: string },
+  { channels, field }: { readonly channels?: readonly number[]; readonly field: string | undefined },
 ): VisibilityHeader {
   const lastsS = recording.samples / sampleRateOf(recording);
   const middle = addSeconds(recording.start, Number.isFinite(lastsS) ? lastsS / 2 : 0);
@@ -259,7 +341,7 @@ export function headerOf(
     ? Float64Array.from(channels, (c) => spectra.frequenciesHz[c])
     : spectra.frequenciesHz;
   const below = frequenciesHz.find((frequencyHz) => !(frequencyHz > 0));
-  if (below !== undefined)
+  if (below !== undefined && field !== undefined)
     refuse(
       'source.frequency',
       `the band reaches below zero, to ${formatHz(below)}, where there is no sky`,

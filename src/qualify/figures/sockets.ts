@@ -6,7 +6,7 @@ import { instant } from '../../core/instant.js';
 import { packNibbles } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
 import type { SpectraSource } from '../../core/sources.js';
-import { type LiveSettings, runEpochs, type NightSummary, rehearse } from '../../live/index.js';
+import { LiveProducts, planLive, runEpochs, type NightSummary, rehearse } from '../../live/index.js';
 import { sendPacked, firstTickOf, streamFor } from '../../send/index.js';
 import { canPace, openPacedSender, receivePackets, type ReceiveAccount } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
@@ -65,29 +65,25 @@ interface Loopback {
 const loopback = ({ backend }: Rig, seconds: number): Promise<Loopback> =>
   closingAfter(async (closers) => {
     const source = noise(TURN_SAMPLES);
-    const plan = streamFor('chips', source);
+    const stream = streamFor('chips', source);
     const { frequenciesHz, channelWidthHz } = source;
-    const live: LiveSettings = {
-      backend,
-      frequenciesHz,
-      integrationS: 1,
-      align: 'utc',
-      telescope: selectStations(await loadTelescope('lwasv'), STATIONS),
-      imaging: {
-        everyS: IMAGE_S,
-        by: 'visibilities',
-        weight: 'natural',
-        image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
-      },
+    const telescope = selectStations(await loadTelescope('lwasv'), STATIONS);
+    const observation: Parameters<typeof planLive>[0] = {
+      corella: 1,
+      source: { listen: '127.0.0.1:4015' },
+      products: [{ images: null, every: IMAGE_S, align: 'utc', pixels: 128 }],
     };
+    const machine = { backend, description: 'noise', data: 'wait' } as const;
+    const silence = noise(SHORT_SAMPLES);
+    const plan = await planLive(observation, silence, telescope, machine);
     // As in `live`: kernels are compiled before data can be lost.
-    await rehearse(noise(SHORT_SAMPLES), live);
+    await rehearse(silence, { backend, plan });
     const begin = instant(Math.ceil(Date.now() / 1000) + BEFORE_S);
-    const first = firstTickOf(plan, begin);
+    const first = firstTickOf(stream, begin);
     const address = '127.0.0.1';
     const reception = closers.keep(
       await receivePackets({
-        stream: plan,
+        stream,
         from: { listen: { address, port: 0 } },
         epoch: { from: 'operator', at: first.epoch },
         band: { frequenciesHz, channelWidthHz },
@@ -95,8 +91,8 @@ const loopback = ({ backend }: Rig, seconds: number): Promise<Loopback> =>
       }),
     );
     const to = { address, port: reception.account().socket?.port ?? 0 };
-    const packetRate = plan.sources.length * plan.fragments * RATE_HZ;
-    const sender = closers.keep(openPacedSender({ to, plan, packetRate }));
+    const packetRate = stream.sources.length * stream.fragments * RATE_HZ;
+    const sender = closers.keep(openPacedSender({ to, plan: stream, packetRate }));
     const watched = runEpochs({
       input: {
         sessions: () => reception.sessions(),
@@ -105,11 +101,11 @@ const loopback = ({ backend }: Rig, seconds: number): Promise<Loopback> =>
         },
       },
       onEvent: () => undefined,
-      prepare: () => Promise.resolve({ live }),
+      prepare: () => Promise.resolve({ products: new LiveProducts({ backend, plan }) }),
     });
     const sent = await sendPacked({
       source,
-      plan,
+      plan: stream,
       speed: 1,
       loop: true,
       limitS: seconds,

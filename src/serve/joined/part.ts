@@ -59,7 +59,7 @@ export function isShared(
 
 /** This machine's part of its latest image; undefined if it is not shared. */
 export function partOf(state: LiveState, machine: string, sky: SkyImage): Uint8Array | undefined {
-  const { imaging, frequenciesHz } = state.begun?.live ?? {};
+  const { imaging, frequenciesHz } = state.begun?.shown ?? {};
   if (!imaging || !frequenciesHz || !isShared(sky, imaging.everyS)) return undefined;
   const { plan, start, durationS } = sky;
   const time = formatInstant(addSeconds(start, durationS / 2), 3);

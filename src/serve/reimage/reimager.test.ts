@@ -94,12 +94,11 @@ describe('a picture made again', () => {
   });
   it('is of the nearest integration, with the weights that were asked for', async () => {
     page.state.begin({
-      live: {
+      shown: {
         backend,
         telescope,
         frequenciesHz: Float64Array.of(60e6),
         integrationS: 2,
-        align: 'utc',
         imaging: {
           everyS: 2,
           by: 'visibilities',

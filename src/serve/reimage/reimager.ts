@@ -6,7 +6,7 @@ import { CorellaError, refuse } from '../../core/errors.js';
 import type { Closable } from '../../core/closing.js';
 import {
   through,
-  imagedInputs,
+  imagedTelescope,
   prepareImage,
   type ImageInput,
   type VisibilitySkyImage,
@@ -55,7 +55,7 @@ export class ReImager implements Closable {
   async make(unixS: number, name: string): Promise<Frame> {
     const weight = weightingNamed(name);
     const { begun, kept } = this.state;
-    if (!begun?.live.imaging)
+    if (!begun?.shown.imaging)
       return refuse('images/again', 'no images are made', 'begin with --image, once data flow');
     if (kept.isTooLarge)
       return refuse(
@@ -104,7 +104,7 @@ export class ReImager implements Closable {
     const { kept, weight, resolve, reject } = next;
     try {
       const { start } = kept.integration;
-      const calibration = this.state.begun?.live.steering?.calibratedAt(start);
+      const calibration = this.state.begun?.shown.steering?.calibratedAt(start);
       const input = calibration ? { integration: kept.integration, calibration } : kept.integration;
       resolve(this.state.frameOf(await through(this.stageOf(weight), input), 0, { weight }));
     } catch (error) {
@@ -116,15 +116,15 @@ export class ReImager implements Closable {
     const known = this.stages.get(weight);
     if (known) return known;
     const { begun } = this.state;
-    const { live } = begun ?? refuse('images/again', 'no data yet');
-    const { backend, frequenciesHz, imaging } = live;
+    const { shown } = begun ?? refuse('images/again', 'no data yet');
+    const { backend, frequenciesHz, imaging } = shown;
     const made = prepareImage({
       backend,
       frequenciesHz,
       weight,
       autos: 'leave-out',
       beam: 'leave-out',
-      telescope: imagedInputs(live).telescope,
+      telescope: imagedTelescope(shown.telescope, shown.flaggedInputs),
       image: imaging?.image ?? refuse('images/again', 'no images are made'),
     });
     this.stages.set(weight, made);

@@ -1,12 +1,13 @@
 /** A capture on the page: its packets pass through the live chain as fast as they are processed. */
 import type { Backend } from '../../backend/backend.js';
 import {
+  LiveProducts,
   openLiveInput,
   planLive,
   runEpochs,
+  shownOf,
   steeringOf,
   telescopeOf,
-  type LiveSettings,
   type OpenedInput,
   type Say,
 } from '../../live/index.js';
@@ -52,17 +53,18 @@ export async function showCapture(
       const { description } = input;
       const telescope = telescopeOf(source, input.telescope, description);
       const machine = { backend, blockS: BLOCK_S, description, data: 'wait' } as const;
-      const { settings, spectra } = await planLive(observation, source, telescope, machine);
-      const steering = steeringOf(settings);
-      const live: LiveSettings = { ...settings, steering };
+      const plan = await planLive(observation, source, telescope, machine);
+      const { spectra } = plan;
+      const steering = steeringOf(plan);
+      const context = { backend, plan, steering };
       page.state.begin({
-        live,
+        shown: shownOf(context),
         channelWidthHz: spectra.channelWidthHz,
         spectrumRateHz: spectra.grid.spectrumRateHz,
         sources: findSources('all'),
       });
       page.showGains(steering);
-      return { live };
+      return { products: new LiveProducts(context) };
     },
   });
 }

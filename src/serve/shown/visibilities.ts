@@ -88,7 +88,7 @@ async function showIntegrations(
         steering = new Steering({ flaggedInputs, integrationS, calibrated });
         const imaging = { everyS: integrationS, by: 'visibilities', weight: 'natural', image, unit } as const;
         page.state.begin({
-          live: { ...common, integrationS, align: 'first-sample', flaggedInputs, imaging, steering },
+          shown: { ...common, integrationS, flaggedInputs, imaging, steering },
           channelWidthHz,
           spectrumRateHz: Math.max(1, median(counts)) / integrationS,
           sources: findSources('all'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Stage } from '../stages/index.js';
+import type { Stage } from './stage.js';
 import { leavingOutLate } from './late.js';
 
 const collecting = <In>(into: In[]): Stage<In, never> => ({

@@ -1,5 +1,5 @@
 /** Images are left out while the packets that wait fill the ring: visibilities and beams lose nothing to images. */
-import type { Stage } from '../stages/index.js';
+import type { Stage } from './stage.js';
 
 export interface Lateness {
   /** Whether so many packets wait that the ring is nearly full. */

@@ -1,16 +1,16 @@
 /** Draws pictures on a separate thread; started by pictures.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { imageCPML, weightsCP } from '../core/axes.js';
-import { addSeconds } from '../core/instant.js';
-import { renderPng, skyPicture } from '../draw/index.js';
-import { averageChannels, stokesI } from '../image/index.js';
-import { prepareSkyModels, writeFileWhole } from '../formats/index.js';
-import { orbitMessages, type Message } from '../messages/index.js';
-import { skyFrame } from '../sky/frame.js';
-import { sourcesNamed } from '../sky/chosen-sources.js';
-import { takeOrbitReport } from '../sky/orbits/report.js';
-import { useSky } from '../sky/use-sky.js';
-import { pictureParts } from '../stages/index.js';
+import { imageCPML, weightsCP } from '../../core/axes.js';
+import { addSeconds } from '../../core/instant.js';
+import { renderPng, skyPicture } from '../../draw/index.js';
+import { averageChannels, stokesI } from '../../image/index.js';
+import { prepareSkyModels, writeFileWhole } from '../../formats/index.js';
+import { orbitMessages, type Message } from '../../messages/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import { sourcesNamed } from '../../sky/chosen-sources.js';
+import { takeOrbitReport } from '../../sky/orbits/report.js';
+import { useSky } from '../../sky/use-sky.js';
+import { pictureParts } from '../../stages/index.js';
 import type { PictureDone, PictureSettings, PictureTask } from './pictures.js';
 
 const settings = workerData as PictureSettings;
@@ -45,7 +45,7 @@ async function draw({
   const frame = skyFrame(settings.telescope.site, addSeconds(start, durationS / 2));
   const parts = pictureParts(
     { frame, start, durationS, polarisations, frequenciesHz },
-    { ...settings, ...(unit !== undefined && { unit }), sources },
+    { ...settings, unit, sources },
   );
   const picture = skyPicture({ ...parts, plane: stokesI(average, plan, 0), plan });
   await writeFileWhole(settings.path, await renderPng(picture, { width: settings.width }));

@@ -3,26 +3,24 @@
  * next image after that is drawn. The file is replaced atomically, so viewers always see a complete picture.
  */
 import { Worker } from 'node:worker_threads';
-import type { Closable } from '../core/closing.js';
-import type { Instant } from '../core/instant.js';
-import type { SkyPlan } from '../draw/index.js';
-import type { ImagePlan } from '../image/index.js';
-import type { Message } from '../messages/index.js';
-import type { SkyFiles } from '../sky/use-sky.js';
-import type { PictureOptions, SkyImage } from '../stages/index.js';
+import type { Instant } from '../../core/instant.js';
+import type { SkyPlan } from '../../draw/index.js';
+import type { ImagePlan } from '../../image/index.js';
+import type { Message } from '../../messages/index.js';
+import type { SkyFiles } from '../../sky/use-sky.js';
+import type { PictureOptions, SkyImage } from '../../stages/index.js';
+import type { Recorder } from './recorder.js';
 
-export interface LatestPicture extends Closable {
-  /** Draws an image unless the previous one is still being drawn; copies what it needs at once. */
-  show(sky: SkyImage, unit?: string): void | Promise<void>;
+export interface ImageRecorder extends Recorder {
+  /** Copies what it needs at once. A picture is left out while the previous one is drawn. */
+  show(sky: SkyImage, unit: string): void | Promise<void>;
   readonly drawn: number;
-  /** Files of the images, if there are several. */
-  readonly paths?: readonly string[];
 }
 
 /** Messages to the thread that draws, and from it. */
 export interface PictureSettings extends Pick<
   PictureOptions,
-  'telescope' | 'feeds' | 'method' | 'unit' | 'gainsAre' | 'channelWidthHz' | 'look'
+  'telescope' | 'feeds' | 'method' | 'gainsAre' | 'channelWidthHz' | 'look'
 > {
   readonly path: string;
   readonly width: number;
@@ -40,8 +38,7 @@ export interface PictureTask {
   readonly frequenciesHz: Float64Array;
   readonly start: Instant;
   readonly durationS: number;
-  /** If it may change during the run. */
-  readonly unit?: string;
+  readonly unit: string;
 }
 export interface PictureDone {
   readonly fault?: string;
@@ -56,7 +53,7 @@ export function openLatestPicture(
   settings: PictureSettings,
   onFault: (why: string) => void,
   onMessage: (message: Message) => void = () => undefined,
-): LatestPicture {
+): ImageRecorder {
   const worker = new Worker(new URL('./picture-thread.js', import.meta.url), { workerData: settings });
   let drawn = 0;
   let isBusy = false;
@@ -78,6 +75,7 @@ export function openLatestPicture(
     idle();
   });
   return {
+    paths: [],
     get drawn() {
       return drawn;
     },
@@ -97,7 +95,8 @@ export function openLatestPicture(
       };
       worker.postMessage(task, [task.image.buffer as ArrayBuffer]);
     },
-    close: async () => {
+    close: () => Promise.resolve(),
+    end: async () => {
       if (isBusy && worker.threadId > 0) await new Promise<void>((resolve) => (idle = resolve));
       await worker.terminate();
     },

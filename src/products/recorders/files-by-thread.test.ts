@@ -3,13 +3,13 @@ import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, truncate, writeFile }
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { countsCB, visibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
-import { addSeconds, formatInstant, instant, parseInstant } from '../core/instant.js';
-import { openFile } from '../formats/index.js';
-import { parsePhaseCentre } from '../sky/phase-centre.js';
-import { loadTelescope } from '../telescope/load.js';
-import { selectStations } from '../telescope/select.js';
+import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { addSeconds, formatInstant, instant, parseInstant } from '../../core/instant.js';
+import { openFile } from '../../formats/index.js';
+import { parsePhaseCentre } from '../../sky/phase-centre.js';
+import { loadTelescope } from '../../telescope/load.js';
+import { selectStations } from '../../telescope/select.js';
 import { FilesByTime, type FileEvent, type FileSettings } from './files.js';
 import { openFilesByThread } from './files-by-thread.js';
 

@@ -1,39 +1,42 @@
 /** Images of a live run in FITS cubes: collected in memory and written at the end of each cube's time range. */
 import { join, parse } from 'node:path';
-import { planeML } from '../core/axes.js';
-import { addSeconds, formatInstant, isInLeapSecond } from '../core/instant.js';
-import { leapSecondsBefore } from '../core/leap-seconds.js';
-import { averageChannels, stationBeam, stokesI } from '../image/index.js';
-import type { FrontSpectra } from '../compose/index.js';
-import { message, type Line } from '../messages/index.js';
-import type { LatestPicture } from './pictures.js';
-import { centreOf, type SkyImage, writeSeries, type SeriesImage } from '../stages/index.js';
-import type { Product } from '../products/index.js';
-import { imageOptions } from '../products/making/images.js';
-import type { Telescope } from '../telescope/telescope.js';
+import { planeML } from '../../core/axes.js';
+import { addSeconds, formatInstant, isInLeapSecond } from '../../core/instant.js';
+import { leapSecondsBefore } from '../../core/leap-seconds.js';
+import { averageChannels, stationBeam, stokesI } from '../../image/index.js';
+import type { FrontSpectra } from '../../compose/index.js';
+import { message, type Line } from '../../messages/index.js';
+import type { ImageRecorder } from './pictures.js';
+import {
+  centreOf,
+  type PictureOptions,
+  type SkyImage,
+  writeSeries,
+  type SeriesImage,
+} from '../../stages/index.js';
+import type { Product } from '../registry.js';
 import { nextPath, slotOf } from './files.js';
 
 interface CubeSettings {
   readonly fields: Product<'images'>;
   readonly path: string;
-  readonly telescope: Telescope;
   readonly spectra: Pick<FrontSpectra, 'frequenciesHz' | 'channelWidthHz'>;
-  readonly unit: 'counts' | 'Jy/beam';
   readonly overwrite: boolean;
-  readonly history: readonly string[];
+  /** Annotations of a cube whose last image this is. */
+  readonly about: (last: SkyImage) => PictureOptions;
 }
 
 /** A cube above this size is written and a new one begun. */
 const MOST_BYTES = 2 ** 30;
 
-export class ImageCubes implements LatestPicture {
+export class ImageCubes implements ImageRecorder {
   private images: SeriesImage[] = [];
   private last: SkyImage | undefined;
   private slot = 0;
   private leaps = 0;
   private collectedBytes = 0;
   private cubes = 0;
-  private unit: string;
+  private unit = '';
   readonly paths: string[] = [];
   /** Images in files so far. */
   drawn = 0;
@@ -43,11 +46,9 @@ export class ImageCubes implements LatestPicture {
   constructor(
     private readonly settings: CubeSettings,
     private readonly onLine: (line: Line) => void,
-  ) {
-    this.unit = settings.unit;
-  }
+  ) {}
 
-  async show(sky: SkyImage, unit: string = this.settings.unit): Promise<void> {
+  async show(sky: SkyImage, unit: string): Promise<void> {
     const inside = [sky.start, addSeconds(sky.start, sky.durationS / 2)].find(isInLeapSecond);
     if (inside) {
       await this.close();
@@ -75,7 +76,7 @@ export class ImageCubes implements LatestPicture {
     const { images, last } = this;
     if (!last || images.length === 0) return;
     [this.images, this.collectedBytes] = [[], 0];
-    const { fields, telescope, spectra, history } = this.settings;
+    const { fields, spectra, about } = this.settings;
     const { frequenciesHz, channelWidthHz } = spectra;
     const naming = { ...this.settings, everyS: fields['file-every'] };
     const fits = await nextPath(naming, images[0].start, this.cubes === 0);
@@ -97,7 +98,7 @@ export class ImageCubes implements LatestPicture {
         frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
         bandHz: channelWidthHz * frequenciesHz.length,
       },
-      { ...imageOptions(fields, { telescope, spectra }, { history }, last.frame), unit: this.unit },
+      { ...about(last), unit: this.unit },
     );
     this.cubes++;
     this.drawn += images.length;

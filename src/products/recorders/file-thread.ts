@@ -1,8 +1,8 @@
 /** Writes integrations on a separate thread; started by files-by-thread.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { CorellaError } from '../core/errors.js';
-import { readEarthOrientation } from '../sky/earth/orientation-file.js';
-import { useEarthOrientation } from '../sky/earth/orientation.js';
+import { CorellaError } from '../../core/errors.js';
+import { readEarthOrientation } from '../../sky/earth/orientation-file.js';
+import { useEarthOrientation } from '../../sky/earth/orientation.js';
 import type { FileAnswer, FileTask, FileThreadSettings } from './files-by-thread.js';
 import { FilesByTime } from './files.js';
 

@@ -3,9 +3,9 @@
  * work for a card must not wait for it. Arrays are transferred, not copied.
  */
 import { Worker } from 'node:worker_threads';
-import type { Integration } from '../core/blocks.js';
-import { CorellaError, type Refusal } from '../core/errors.js';
-import { onDisk } from '../formats/index.js';
+import type { Integration } from '../../core/blocks.js';
+import { CorellaError, type Refusal } from '../../core/errors.js';
+import { onDisk } from '../../formats/index.js';
 import { positionFrom, type FileEvent, type FileSettings, type LiveFiles } from './files.js';
 
 export interface FileThreadSettings extends FileSettings {

@@ -1,10 +1,10 @@
 /** Integrations into files by time: complete after every integration, closed at the end of the time range. */
 import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
-import type { Integration } from '../core/blocks.js';
-import { CorellaError } from '../core/errors.js';
-import { addSeconds, formatInstant, isInLeapSecond, type Instant } from '../core/instant.js';
-import { leapSecondsBefore } from '../core/leap-seconds.js';
+import type { Integration } from '../../core/blocks.js';
+import { CorellaError } from '../../core/errors.js';
+import { addSeconds, formatInstant, isInLeapSecond, type Instant } from '../../core/instant.js';
+import { leapSecondsBefore } from '../../core/leap-seconds.js';
 import {
   errorCode,
   isThere,
@@ -13,10 +13,11 @@ import {
   type StoredValues,
   type VisibilityHeader,
   type VisibilityWriter,
-} from '../formats/index.js';
-import { skyFrame } from '../sky/frame.js';
-import type { PhaseCentre } from '../sky/phase-centre.js';
-import type { Telescope } from '../telescope/telescope.js';
+} from '../../formats/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { Recorder } from './recorder.js';
 
 export interface FileSettings {
   /** Name of the only file; with `everyS`, or after a restart of the senders, names include the start. */
@@ -49,14 +50,9 @@ export interface FileEvent {
 }
 
 /** Writes integrations to files by time, on either thread. */
-export interface LiveFiles {
+export interface LiveFiles extends Recorder {
   /** Its arrays may be transferred. */
   append(integration: Integration): Promise<void>;
-  /** Closes the current file; another may follow. */
-  close(): Promise<void>;
-  /** No more files follow. */
-  end?(): Promise<void>;
-  readonly paths: readonly string[];
   readonly written: number;
   readonly unwritten: number;
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { imageCPML } from '../core/axes.js';
-import { addSeconds, parseInstant, type Instant } from '../core/instant.js';
-import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { textOf, type Line } from '../messages/index.js';
-import { skyFrame } from '../sky/frame.js';
-import { planSkyGeometry, type SkyImage } from '../stages/index.js';
-import { loadTelescope } from '../telescope/load.js';
-import { selectStations } from '../telescope/select.js';
+import { imageCPML } from '../../core/axes.js';
+import { addSeconds, parseInstant, type Instant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { textOf, type Line } from '../../messages/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import { planSkyGeometry, type SkyImage } from '../../stages/index.js';
+import { loadTelescope } from '../../telescope/load.js';
+import { selectStations } from '../../telescope/select.js';
 import { ImageCubes } from './cubes.js';
 
 describe('cubes of a live run', () => {
@@ -28,16 +28,22 @@ describe('cubes of a live run', () => {
       {
         fields: { images: path, picture: false },
         path,
-        telescope,
         spectra: { frequenciesHz, channelWidthHz: 25e3 },
-        unit: 'counts',
         overwrite: false,
-        history: [],
+        about: () => ({
+          channels: 'average',
+          telescope,
+          unit: 'counts',
+          channelWidthHz: 25e3,
+          history: [],
+          method: '',
+          sources: [],
+        }),
       },
       (line) => notes.push(line),
     );
     const before = parseInstant('2016-12-31T23:59:58Z');
-    for (let n = 0; n < 10; n++) await cubes.show(skyAt(addSeconds(before, n / 2)));
+    for (let n = 0; n < 10; n++) await cubes.show(skyAt(addSeconds(before, n / 2)), 'counts');
     await cubes.close();
     assert.deepEqual([cubes.drawn, cubes.paths.length], [8, 2]);
     assert.deepEqual(notes.map(textOf), [
