@@ -60,6 +60,25 @@ describe('an observation', () => {
     );
   });
 
+  it('with two products in one file is refused by check and run, and nothing is replaced', async () => {
+    const beams = (path: string): string => `{ beams: ${path}, towards: [CygA] }`;
+    for (const [first, second, where] of [
+      [products.visibilities, products.visibilities, 'run.uvh5'],
+      // What is beside them has the same name.
+      [beams('b.fil'), beams('b.sf'), 'b-samples.fil'],
+      ['{ images: sky.fits, every: 10ms }', '{ images: sky.fit, every: 10ms }', 'sky.png'],
+    ] as const) {
+      await write('twice.yaml', [first, second]);
+      for (const command of ['check', 'run']) {
+        const { code, stderr } = await corellaHere(folder, command, 'twice.yaml', '--quiet');
+        assert.equal(code, 1, `${command}: ${first} and ${second}`);
+        assert.match(stderr, new RegExp(`^corella: ${where}: .*give each product a path of its own`));
+      }
+    }
+    const names = await readdir(folder);
+    assert.ok(!names.some((name) => /^(?:run|b|sky)[.-]/.test(name)), names.join());
+  });
+
   it('makes several products at once, each with the same bytes as the one made alone', async () => {
     await write('all.yaml', Object.values(products));
     await ran('run', 'all.yaml', '--into', 'all');

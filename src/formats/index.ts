@@ -47,7 +47,7 @@ export { describeSigmf } from './recordings/sigmf/describe.js';
 export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
 export { writtenProducts } from './visibilities/pass-through.js';
 export { diskWaitMs, onDisk } from './io/disk-wait.js';
-export { checkOutputs, isThere, requireInputs, sameFile } from './io/outputs.js';
+export { checkOutputs, isThere, refuseWrittenTwice, requireInputs, sameFile } from './io/outputs.js';
 export { namesIn } from './several/paths.js';
 export { recordingPaths } from './recordings/recording-paths.js';
 export { openTartApi, type TartApi } from './tart/api.js';

@@ -6,6 +6,8 @@ import {
   checkOutputs,
   gainPaths,
   readGainFile,
+  recordingPaths,
+  refuseWrittenTwice,
   requireInputs,
   visibilityFormatFor,
 } from '../formats/index.js';
@@ -23,7 +25,8 @@ import { isPacketFormatName, packetFormatNamed } from '../packets/registry.js';
 import { modelElement } from '../stages/index.js';
 import { imagesIn } from './clocks.js';
 import type { Change } from './steering.js';
-import { isProduct, type Product } from '../products/index.js';
+import { beamGrid, beamPath, besideBeams, isProduct, seriesPaths, type Product } from '../products/index.js';
+import { present } from '../core/present.js';
 import { planListening } from '../receive/index.js';
 import { parseSources } from '../sky/chosen-sources.js';
 import { loadTelescope } from '../telescope/load.js';
@@ -100,6 +103,10 @@ export async function refuseBeforehand(
   refuseWithoutPage(observation);
   if (source.capture !== undefined) await requireInputs(source.capture);
   for (const product of products) await refuseProduct(product, observation, handsOver);
+  await refuseWrittenTwice([
+    ...(noiseGains === undefined ? [] : gainPaths(noiseGains)),
+    ...products.flatMap(outputsOf),
+  ]);
   const { visibilities, images } = productsOf(observation);
   if (images) refusePair(visibilities, images);
   return refuseTelescope(observation);
@@ -157,6 +164,26 @@ export function refuseChange(observation: Observation, change: Change): void {
   if (images) refusePair(changed, images);
 }
 
+/** Files of a product, of beams those at the start; without the dates that names of later files have. */
+function outputsOf(product: Product): readonly string[] {
+  if (isProduct('gains', product))
+    return product.gains === null ? [] : present(...gainPaths(product.gains), product['delays-out']);
+  if (isProduct('visibilities', product)) return present(product.visibilities ?? undefined);
+  if (isProduct('spectra', product)) return product.spectra === null ? [] : recordingPaths(product.spectra);
+  if (isProduct('images', product)) {
+    const { images: path, picture = false, sheet = false } = product;
+    if (path === null) return [];
+    if (/\.png$/i.test(path)) return [path];
+    const paths = seriesPaths(path, { picture, sheet });
+    return present(paths.fits, paths.png, paths.sheet);
+  }
+  const { beams: path, towards = [''] } = product;
+  if (path === null) return [];
+  const beams = product.sum === 'incoherent' ? 1 : beamGrid(product, towards.length).beams;
+  const { counts, description } = besideBeams(path);
+  return [...Array.from({ length: beams }, (_, b) => beamPath(path, b + 1, beams)), counts, description];
+}
+
 export async function refuseProduct(
   product: Product,
   observation: Observation,
@@ -166,7 +193,7 @@ export async function refuseProduct(
   const from = [source.capture ?? source.recording ?? []].flat().join() || undefined;
   if (isProduct('gains', product)) {
     const { gains: path } = product;
-    if (path !== null) await checkOutputs({ paths: gainPaths(path), from, overwrite });
+    if (path !== null) await checkOutputs({ paths: outputsOf(product), from, overwrite });
     else if (!handsOver && gains?.solve === undefined)
       refuse('products.gains', 'has no path', 'name a .json');
   }
@@ -177,10 +204,12 @@ export async function refuseProduct(
     visibilityFormatFor(path, { values: values ?? 'means', appears: 'first-integration' });
     await checkOutputs({ paths: [path], from, overwrite });
   }
-  if (isProduct('spectra', product) && product.spectra === null && !handsOver)
-    refuse('products.spectra', 'has no path', 'name a .sigmf-meta');
+  if (isProduct('spectra', product)) {
+    if (product.spectra !== null) await checkOutputs({ paths: outputsOf(product), from, overwrite });
+    else if (!handsOver) refuse('products.spectra', 'has no path', 'name a .sigmf-meta');
+  }
   if (isProduct('beams', product)) {
-    if (product.beams !== null) await checkOutputs({ paths: [product.beams], from, overwrite });
+    if (product.beams !== null) await checkOutputs({ paths: outputsOf(product), from, overwrite });
     else if (!handsOver) refuse('products.beams', 'has no path', 'name a .fil');
     if (gains?.file !== undefined) await readGainFile(gains.file);
   }
@@ -196,7 +225,7 @@ export async function refuseProduct(
     if (path !== null && !/\.(png|fits?)$/i.test(path))
       refuse('products.images', `'${path}' does not end in .png or .fits`, 'name one of them');
     if (path !== null && /\.png$/i.test(path)) await checkOutput(path);
-    else if (path !== null) await checkOutputs({ paths: [path], from, overwrite });
+    else await checkOutputs({ paths: outputsOf(product), from, overwrite });
     if (gains?.file !== undefined) await readGainFile(gains.file);
   }
 }

@@ -32,4 +32,5 @@ export type { SpectraFacts } from './making/spectra.js';
 export type { BeamFacts } from './making/beams.js';
 export type { ImageFacts } from './making/images.js';
 export type { GainFacts } from './making/gains.js';
+export { beamGrid, beamPath, besideBeams } from './beam-paths.js';
 export { dividingBeam, lookOf, refuseFollowingAll, seriesPaths } from './looks.js';

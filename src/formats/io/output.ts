@@ -128,12 +128,18 @@ async function refuseUnlessFile(path: string): Promise<void> {
   if (await isBeingRead(path)) refuse(path, 'is the very file that is read', 'give the result another name');
 }
 
-/** The actual path for a requested name: a link is followed and preserved. */
-async function placeOf(path: string): Promise<string> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found?.isSymbolicLink() !== true) return path;
-  // A dangling link: the file is created where it points.
-  return realpath(path).catch(async () => resolve(dirname(path), await readlink(path)));
+/** As the system allows. */
+const MOST_LINKS = 40;
+
+/** The actual path for a requested name: links are followed and preserved; the file is created where they lead. */
+export async function placeOf(path: string): Promise<string> {
+  let place = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    const found = await lstat(place).catch(() => undefined);
+    if (found?.isSymbolicLink() !== true) return place;
+    place = resolve(await realpath(dirname(place)), await readlink(place));
+  }
+  return refuse(path, 'cannot be written: it is one of links that lead in a circle', 'name a file');
 }
 
 /** Refuses a place where writing fails, before long work starts; tests it by writing. */

@@ -1,9 +1,10 @@
 /** Checks outputs before the work rather than after it. */
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { refuse } from '../../core/errors.js';
 import { namesIn } from '../several/paths.js';
 import { openInput } from './input.js';
-import { checkOutput } from './output.js';
+import { checkOutput, placeOf } from './output.js';
 import { isRemote } from './remote.js';
 
 interface PlannedOutputs {
@@ -20,9 +21,29 @@ export async function requireInputs(names: string): Promise<void> {
       await (await openInput(name)).close();
 }
 
+/** Of two results in one file the later would replace the earlier, whatever they are called. */
+export async function refuseWrittenTwice(paths: readonly string[]): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const place = resolve(await placeOf(path));
+    const folder = await realpath(dirname(place)).catch(() => dirname(place));
+    const found = await stat(place, { bigint: true }).catch(() => undefined);
+    const names = [join(folder, basename(place)), ...(found ? [`${found.dev}:${found.ino}`] : [])];
+    const other = names.map((name) => seen.get(name)).find((one) => one !== undefined);
+    if (other !== undefined)
+      refuse(
+        path,
+        other === path ? 'two products would be written to it' : `${other} is the same file`,
+        'give each product a path of its own',
+      );
+    for (const name of names) seen.set(name, path);
+  }
+}
+
 /** An existing file is replaced only on request; an input never is. */
 export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): Promise<void> {
   if (from !== undefined) await requireInputs(from);
+  await refuseWrittenTwice(paths);
   for (const path of paths) {
     await checkOutput(path);
     for (const one of namesIn(from ?? ''))

@@ -1,11 +1,12 @@
 /** What beams in files have in common, of powers and of voltages: a file each, one of counts, and a description. */
-import { basename, join, parse } from 'node:path';
+import { basename } from 'node:path';
 import { refuse } from '../../core/errors.js';
 import { addSamples, type Instant } from '../../core/instant.js';
 import { openOutput, type FilterbankHeader, type FilterbankWriter } from '../../formats/index.js';
 import type { BeamItem, BeamQuality, BeamSet, BeamsProduct } from '../../compose/index.js';
 import type { SpectrumGrid } from '../../stages/index.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
+import { beamPath, besideBeams } from '../beam-paths.js';
 
 export interface BeamFileSettings {
   readonly path: string;
@@ -144,9 +145,8 @@ export abstract class BeamFiles<
     protected readonly settings: BeamFileSettings,
     private readonly words: Words,
   ) {
-    const { dir, name } = parse(settings.path);
-    this.countsPath = join(dir, `${name}-samples.fil`);
-    this.descriptionPath = `${settings.path}.json`;
+    const { counts, description } = besideBeams(settings.path);
+    [this.countsPath, this.descriptionPath] = [counts, description];
   }
 
   abstract take(made: BeamItem, history: readonly string[]): Promise<void>;
@@ -181,14 +181,9 @@ export abstract class BeamFiles<
     return { values, samples: { added, possible }, saturated, spectraLeftOut: leftOut };
   }
 
-  /** The path with a beam's number, if there were several at the start or this beam was added later. */
   private pathOf(number: number): string {
     const { path, product } = this.settings;
-    const atStart = product.targets.length;
-    if (number === 1 && atStart === 1) return path;
-    const { dir, name, ext } = parse(path);
-    const digits = String(atStart).length;
-    return join(dir, `${name}-${String(number).padStart(digits, '0')}${ext}`);
+    return beamPath(path, number, product.targets.length);
   }
 
   /** Begins, or continues, up to a value of these beams; values that never came are written without data. */

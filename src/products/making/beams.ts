@@ -23,6 +23,7 @@ import { altitudeDeg, skyFrame } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { refuseUnplaced } from '../../telescope/unplaced.js';
+import { beamGrid, MOST_BEAMS } from '../beam-paths.js';
 import { handingOver, type Observed, type PlannedProduct, type RealTimeCost } from '../product.js';
 import type { Product } from '../registry.js';
 import type { BeamFileSettings, BeamTotals } from './beams-files.js';
@@ -47,7 +48,6 @@ export interface BeamFacts extends BeamTotals {
   readonly quality?: BeamQuality;
 }
 
-const MOST_BEAMS = 4096;
 /** Of one product of beams: the rest of the chain needs time too. */
 const MOST_OF_REAL_TIME = 0.9;
 /** Relative to the best squared signal-to-noise ratio: warned below the first, refused below the second. */
@@ -263,12 +263,9 @@ function targetsOf(
   if (spacing !== undefined && grid === undefined)
     refuse('products.beams.spacing', 'is of a grid', 'give products.beams.grid too');
   if (grid === undefined) return asked;
-  const [columns, rows] = grid.split(/[x×]/).map(Number);
   const spacingDeg =
     spacing ?? refuse('products.beams.spacing', 'is missing', 'say how far apart the beams of the grid are');
-  const count = columns * rows * asked.length;
-  if (!(columns >= 1 && rows >= 1 && count <= MOST_BEAMS))
-    refuse('products.beams.grid', `${grid} are ${count} beams`, `take 1 to ${MOST_BEAMS}`);
+  const { columns, rows } = beamGrid(fields, asked.length);
   return asked.flatMap((target) => gridAround(target, { columns, rows, spacingDeg }));
 }
 
