@@ -10,10 +10,31 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { productNames, type ProductName } from '../products/index.js';
+import { noSets as skip } from '../formats/testing/altered-sets.js';
 import { corella, corellaHere, program } from './corella.js';
 
 const folder = temporaryFolder('killed');
 const MODEL = 'CygA';
+
+const noSmallDisk =
+  spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs -o size=64k none "$0"', '/mnt']).status !== 0 &&
+  'no file system of a small size can be made here (unshare)';
+
+/** Runs the program where `into` is a disk of this size; what is on it afterwards is in INTO-copy. */
+async function ranOnSmallDisk(
+  into: string,
+  sizeKb: number,
+  asked: readonly string[],
+): Promise<{ readonly status: number | null; readonly stderr: string }> {
+  await mkdir(join(folder, into), { recursive: true });
+  await mkdir(join(folder, `${into}-copy`));
+  const script = `mount -t tmpfs -o size=${sizeKb}k none ${into} && "$@"; code=$?; cp -a ${into}/. ${into}-copy; exit $code`;
+  const run = [process.execPath, program, ...asked];
+  const { status, stderr } = spawnSync('unshare', ['-Urm', 'sh', '-c', script, 'sh', ...run], {
+    cwd: folder,
+  });
+  return { status, stderr: String(stderr) };
+}
 
 /** A new product without a line here makes the first test fail. */
 const trials: Readonly<Record<ProductName, readonly string[]>> = {
@@ -116,21 +137,13 @@ describe('what becomes of each product', () => {
       await assertRepeats(product, into);
     });
 
-  const room = spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs -o size=64k none "$0"', '/mnt']);
-  const skip = room.status === 0 ? false : 'no file system of a small size can be made here (unshare)';
   for (const product of all)
-    it(`on a full disk: ${product}`, { skip }, async () => {
+    it(`on a full disk: ${product}`, { skip: noSmallDisk }, async () => {
       const into = `full-${fileOf(product)}`;
-      await mkdir(join(folder, into));
-      await mkdir(join(folder, `${into}-copy`));
       const size = Math.ceil((await bytesIn(`whole-${fileOf(product)}`)) / 2 / 4096) * 4;
-      const script = `mount -t tmpfs -o size=${size}k none ${into} && "$@"; code=$?; cp -a ${into}/. ${into}-copy; exit $code`;
-      const run = [process.execPath, program, ...words(product, into)];
-      const { status, stderr } = spawnSync('unshare', ['-Urm', 'sh', '-c', script, 'sh', ...run], {
-        cwd: folder,
-      });
-      assert.ok(status === 1 || status === 2, `${status} ${String(stderr)}`);
-      assert.match(String(stderr), /full|has .* left/);
+      const { status, stderr } = await ranOnSmallDisk(into, size, words(product, into));
+      assert.ok(status === 1 || status === 2, `${status} ${stderr}`);
+      assert.match(stderr, /full|has .* left/);
       await assertReadable(`${into}-copy`);
       assert.ok(!(await namesIn(`${into}-copy`)).some(isPartialFile));
       await rm(join(folder, into), { recursive: true });
@@ -149,3 +162,55 @@ describe('what becomes of each product', () => {
       await assertRepeats(product, into);
     });
 });
+
+describe('a Measurement Set beside another product', () => {
+  const asked = ['run', 'set.yaml', '--backend', 'cpu', '--quiet', '--overwrite'];
+  before(async () => {
+    const text =
+      'corella: 1\nsource: { recording: v.sigmf-meta }\nfront: { channels: 16, bits: 4 }\nproducts:\n' +
+      '  - { visibilities: small/v.ms, integration: 5ms }\n  - { visibilities: beside-set.uvh5, integration: 5ms }\n';
+    await writeFile(join(folder, 'set.yaml'), text);
+    await mkdir(join(folder, 'small'));
+  });
+  async function assertOtherIsWhole(): Promise<void> {
+    await ran('compare', 'beside-set.uvh5', join(`whole-${fileOf(all[0])}`, 'v.uvh5'));
+    await rm(join(folder, 'beside-set.uvh5'));
+  }
+
+  it(
+    'whose disk fills up holds what was finished, and the other goes on',
+    { skip: skip || noSmallDisk },
+    async () => {
+      const { status, stderr } = await ranOnSmallDisk('small', 7000, asked);
+      assert.equal(status, 2, stderr);
+      assert.match(stderr, /small\/v\.ms: cannot be written: the disk of .* is full; .* is whole and holds/);
+      assert.deepEqual(await namesIn('small-copy'), ['v.ms']);
+      await ran('compare', 'small-copy/v.ms', 'small-copy/v.ms');
+      await assertOtherIsWhole();
+    },
+  );
+
+  it('whose process dies ends with the reason, leaves nothing, and the other goes on', { skip }, async () => {
+    const child = spawn(process.execPath, [program, ...asked], { cwd: folder });
+    let stderr = '';
+    child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+    const end = once(child, 'close') as Promise<[code: number]>;
+    let writing: number | undefined;
+    while (child.exitCode === null && writing === undefined) {
+      writing = (await namesIn('small')).length > 0 ? await childOf(child.pid ?? 0) : undefined;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    process.kill(writing ?? 0, 'SIGKILL');
+    assert.deepEqual([(await end)[0], await namesIn('small')], [2, []], stderr);
+    assert.match(stderr, /v\.ms: cannot be written by casacore \(casacore's process ended by SIGKILL/);
+    await assertOtherIsWhole();
+  });
+});
+
+/** Its process that writes a set. */
+async function childOf(pid: number): Promise<number | undefined> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  for (const one of children.trim().split(' ').filter(Boolean))
+    if ((await readFile(`/proc/${one}/cmdline`, 'utf8')).includes('set-process')) return Number(one);
+  return undefined;
+}

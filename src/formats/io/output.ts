@@ -180,6 +180,13 @@ export async function checkRoom(path: string, sizeBytes: number): Promise<void> 
     );
 }
 
+/** For writers that are not ours: as if the disk were full, if it has less than this. */
+export async function requireRoom(path: string, sizeBytes: number): Promise<void> {
+  const disk = await statfs(dirname(resolve(path))).catch((error: unknown) => cannotWrite(path, error));
+  if (disk.blocks !== 0 && disk.bavail * disk.bsize < sizeBytes)
+    cannotWrite(path, Object.assign(new Error('no room'), { code: 'ENOSPC' }));
+}
+
 async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   let done = 0;
   while (done < bytes.length) {

@@ -5,12 +5,16 @@ import { header, integration } from '../visibilities/uvh5/testing.js';
 import { isCasacoreBuilt } from '../visibilities/ms/library.js';
 import { writeVisibilities } from './visibility-files.js';
 
+/** Why no sets are written on this machine. */
+export const noSets = !isCasacoreBuilt() && 'node scripts/build-casacore.js has not been run here';
+
 /** Why there are none on this machine. */
-export const noAlteredSets = !isCasacoreBuilt()
-  ? 'node scripts/build-casacore.js has not been run here'
-  : spawnSync('taql', ['--version']).error
-    ? 'there is no taql (Debian: casacore-tools)'
-    : false;
+export const noAlteredSets =
+  noSets !== false
+    ? noSets
+    : spawnSync('taql', ['--version']).error
+      ? 'there is no taql (Debian: casacore-tools)'
+      : false;
 
 export const CORRECTED = [
   'alter table SET add column CORRECTED_DATA C4 [ndim=2]',

@@ -66,8 +66,8 @@ const openers = {
 
 let loaded: Casacore | undefined;
 
-export async function openCasacore(path: string): Promise<Casacore> {
-  if (loaded) return loaded;
+/** Builds it if it is not there. */
+export async function buildCasacore(path: string): Promise<void> {
   try {
     await promisify(execFile)(process.execPath, [`${root}/scripts/build-casacore.js`]);
   } catch (error) {
@@ -82,6 +82,16 @@ export async function openCasacore(path: string): Promise<Casacore> {
       { cause: error },
     );
   }
+}
+
+export async function openCasacore(path: string): Promise<Casacore> {
+  if (!loaded) await buildCasacore(path);
+  return loadCasacore();
+}
+
+/** What was built. */
+export function loadCasacore(): Casacore {
+  if (loaded) return loaded;
   const library = koffi.load(built);
   const bind = (prototype: string): Call => library.func(prototype) as Call;
   const problem = bind('const char* ms_problem()');
@@ -140,11 +150,14 @@ async function tryOpening(trial: string, path: string, column: string): Promise<
 
 /** casacore's message, in one line. */
 const refusal = (path: string, said: string): CorellaError =>
-  new CorellaError({
-    where: path,
-    what: `casacore refuses it (${said.split('\n')[0].slice(0, 200)})`,
-    fix: 'it is damaged, or no Measurement Set: check it with CASA or taql',
-  });
+  new CorellaError(
+    {
+      where: path,
+      what: `casacore refuses it (${said.split('\n')[0].slice(0, 200)})`,
+      fix: 'it is damaged, or no Measurement Set: check it with CASA or taql',
+    },
+    { cause: new Error(said) },
+  );
 
 async function bytesUnder(folder: string): Promise<number> {
   let bytes = 0;
