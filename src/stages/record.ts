@@ -55,6 +55,7 @@ export async function recordSimulation(
     });
   const simulation = simulate(plan, Math.min(BLOCK_SAMPLES, plan.samples));
   const { missingSamples } = await writtenBlocks(create, simulation, ({ gaps }) => samplesIn(gaps), {
+    path,
     of: plan.samples,
     onProgress: options.onProgress,
   });

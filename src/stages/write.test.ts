@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { written } from './write.js';
+import { written, writtenBlocks } from './write.js';
 
 /** A writer that records its calls. */
 const notebook = () => {
@@ -36,4 +36,29 @@ it('what breaks off half-way is abandoned, with an error', async () => {
   );
   await assert.rejects(broken, /the disk is gone/);
   assert.deepEqual(writer.notes, ['append', 'abandon']);
+});
+
+it('a copy that a signal stops leaves nothing, and says so', async () => {
+  const writer = notebook();
+  async function* blocks(): AsyncGenerator<{ readonly samples: number }> {
+    for (;;) yield await Promise.resolve({ samples: 5 });
+  }
+  const copied = writtenBlocks(
+    () => Promise.resolve(writer),
+    blocks(),
+    () => 0,
+    {
+      path: 'copy.sigmf-meta',
+      of: 100,
+      // As if Ctrl-C was pressed; the test runner has its own answer to SIGINT.
+      onProgress: ({ done }) => {
+        if (done === 10) process.emit('SIGHUP', 'SIGHUP');
+      },
+    },
+  );
+  await assert.rejects(copied, {
+    signal: 'SIGHUP',
+    message: 'copy.sigmf-meta: stopped by SIGHUP; nothing was written',
+  });
+  assert.deepEqual(writer.notes, ['append', 'append', 'abandon']);
 });

@@ -35,25 +35,43 @@ export interface Copied {
   readonly missingSamples: number;
 }
 
-/** Writes all blocks of a recording; `of` is its length. */
-export const writtenBlocks = <Block extends { readonly samples: number; release?(): void }>(
+/** The recording that is written, its length, and who shows its progress. */
+interface Copying {
+  readonly path: string;
+  readonly of: number;
+  readonly onProgress?: OnProgress;
+}
+
+/** Writes all blocks of a recording; after a signal no file is left, and the error says so. */
+export async function writtenBlocks<Block extends { readonly samples: number; release?(): void }>(
   create: () => Promise<Writer<Block>>,
   blocks: AsyncIterable<Block>,
   missingIn: (block: Block) => number,
-  { of, onProgress }: { readonly of: number; readonly onProgress?: OnProgress },
-): Promise<Copied> =>
-  written(create, async (append) => {
-    let samples = 0;
-    let missingSamples = 0;
-    for await (const block of blocks) {
-      await append(block);
-      samples += block.samples;
-      missingSamples += missingIn(block);
-      block.release?.();
-      onProgress?.({ done: samples, of, unit: 'samples' });
-    }
-    return { samples, missingSamples };
-  });
+  { path, of, onProgress }: Copying,
+): Promise<Copied> {
+  const stop = stoppable(path);
+  try {
+    return await written(create, async (append) => {
+      let samples = 0;
+      let missingSamples = 0;
+      for await (const block of blocks) {
+        stop.signal.throwIfAborted();
+        await append(block);
+        samples += block.samples;
+        missingSamples += missingIn(block);
+        block.release?.();
+        onProgress?.({ done: samples, of, unit: 'samples' });
+      }
+      return { samples, missingSamples };
+    });
+  } catch (error) {
+    throw error instanceof InterruptedError
+      ? new InterruptedError(error.signal, path, `${error.what}; nothing was written`)
+      : error;
+  } finally {
+    stop.release();
+  }
+}
 
 /** A writer whose items are of use one by one. */
 interface KeepingWriter<Item> extends Writer<Item> {
@@ -85,17 +103,19 @@ export async function writtenAsFar<Item, Result>(
   fill: (append: Emit<Item>, stop: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const stop = stoppable(path);
-  const writer = await create();
   try {
-    const result = await fill((item) => writer.append(item), stop.signal);
-    await writer.finish();
-    return result;
-  } catch (error) {
-    if (!endsEarly(error)) {
-      await writer.abandon();
-      throw error;
+    const writer = await create();
+    try {
+      const result = await fill((item) => writer.append(item), stop.signal);
+      await writer.finish();
+      return result;
+    } catch (error) {
+      if (!endsEarly(error)) {
+        await writer.abandon();
+        throw error;
+      }
+      throw withKept(error as CorellaError, path, unit, await writer.keep());
     }
-    throw withKept(error as CorellaError, path, unit, await writer.keep());
   } finally {
     stop.release();
   }

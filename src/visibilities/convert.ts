@@ -95,7 +95,7 @@ export async function copyRecording(
     description: `${from.path} (${from.format})`,
     history,
   };
-  const length = { of: from.samples, onProgress };
+  const length = { path, of: from.samples, onProgress };
   if (from.kind === 'voltages') {
     const { type, sampleRateHz, centreFrequencyHz } = from;
     const create = () => createSigmf(path, { ...common, type, sampleRateHz, centreFrequencyHz });

@@ -1,6 +1,7 @@
 /** Runs an observation of visibilities: opens, flags, plans, checks the outputs, and makes the products in order. */
 import { present } from '../core/present.js';
 import { mkdir } from 'node:fs/promises';
+import { InterruptedError } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
 import type { ProgressStage } from '../core/progress.js';
 import { orbitMessages, type Message } from '../messages/index.js';
@@ -162,7 +163,7 @@ async function make(
       products.push({ name, paths: product.paths, facts, flags: accountOf(from) });
     } catch (error) {
       // With several products the others are still made.
-      if (planned.length === 1) throw error;
+      if (planned.length === 1 || error instanceof InterruptedError) throw error;
       products.push({ name, paths: product.paths, facts: {}, failure: error as Error });
     }
   }

@@ -18,7 +18,7 @@ import {
   pairNamed,
   phasedAt,
   stationNamed,
-  written,
+  writtenAsFar,
   lowCentre,
 } from '../../stages/index.js';
 import { handingOver, type Product } from '../../products/index.js';
@@ -107,9 +107,13 @@ export async function planVisibilities(
         history: [...history],
         ...moved,
       };
-      const all = async (append: (integration: Integration) => Promise<void>): Promise<number> => {
+      const all = async (
+        append: (integration: Integration) => Promise<void>,
+        stop?: AbortSignal,
+      ): Promise<number> => {
         let done = 0;
         for await (const integration of source.integrations('reused')) {
+          stop?.throwIfAborted();
           await append(integration);
           shown.update({ done: ++done, of: source.integrationCount, unit: 'integrations' });
         }
@@ -118,7 +122,11 @@ export async function planVisibilities(
       };
       const integrations =
         format && path !== undefined
-          ? await written(() => format.createVisibilities(path, header), all)
+          ? await writtenAsFar(
+              { path, unit: 'integration' },
+              () => format.createVisibilities(path, header),
+              all,
+            )
           : await all((integration) =>
               handingOver(making, 'visibilities')({ kind: 'visibilities', integration, header }),
             );
