@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { refuse } from '../core/errors.js';
+import { cannotRead } from './io/input.js';
 import type { Hdf5Look } from './hdf5/look.js';
 
 interface Foreign {
@@ -85,8 +86,12 @@ const folders: readonly ForeignFolder[] = [
 
 /** Refuses a folder that is a known data set of another kind; otherwise returns. */
 export function refuseForeignFolder(path: string): void {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  const names = readdirSync(path);
+  let names: readonly string[] = [];
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) names = readdirSync(path);
+  } catch (error) {
+    cannotRead(path, error);
+  }
   const found = folders.find(({ parts }) => parts.every((part) => names.includes(part)));
   if (found) refuse(path, found.what, found.fix);
 }

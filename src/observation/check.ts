@@ -52,47 +52,57 @@ function fieldName(path: readonly PropertyKey[], input: unknown): string {
   return ['products', `${own}${number}`, ...rest.filter((key) => key !== own).map(String)].join('.');
 }
 
+/** More than any observation needs; a value that contains itself is deeper. */
+const MOST_LEVELS = 32;
+
 /** Removes keys whose value is undefined, as JSON does. */
-const plain = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(plain)
-    : typeof value === 'object' && value !== null
-      ? Object.fromEntries(
-          Object.entries(value)
-            .filter(([, inner]) => inner !== undefined)
-            .map(([key, inner]) => [key, plain(inner)]),
-        )
-      : value;
+function plain(value: unknown, level = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (level > MOST_LEVELS)
+    throw new RangeError(
+      `more than ${MOST_LEVELS} levels inside each other, or something that contains itself`,
+    );
+  if (Array.isArray(value)) return value.map((inner) => plain(inner, level + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== undefined)
+      .map(([key, inner]) => [key, plain(inner, level + 1)]),
+  );
+}
+
+function problemOfAll(
+  what: string,
+  fix: string,
+  field = '',
+): { readonly problems: readonly ObservationProblem[] } {
+  return { problems: [{ path: field === '' ? [] : [field], field, what, fix }] };
+}
 
 /** The observation, or its problems. */
 export function tryObservation(
   input: unknown,
 ): { readonly observation: Observation } | { readonly problems: readonly ObservationProblem[] } {
-  const given = plain(input);
+  let given: unknown;
+  try {
+    given = plain(input);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return problemOfAll(`has ${error.message}`, 'write the fields of docs/observation.md');
+  }
   const version = (given as { readonly corella?: unknown } | null | undefined)?.corella;
   if (typeof version === 'number' && version !== OBSERVATION_VERSION)
-    return {
-      problems: [
-        {
-          path: ['corella'],
-          field: 'corella',
-          what: `version ${version} is not known`,
-          fix: `this program reads version ${OBSERVATION_VERSION}; a newer one may read it`,
-        },
-      ],
-    };
+    return problemOfAll(
+      `version ${version} is not known`,
+      `this program reads version ${OBSERVATION_VERSION}; a newer one may read it`,
+      'corella',
+    );
   const { products } = (given ?? {}) as { readonly products?: unknown };
   if (Array.isArray(products) && products.length > MOST_PRODUCTS)
-    return {
-      problems: [
-        {
-          path: ['products'],
-          field: 'products',
-          what: `${products.length} products are more than one run makes`,
-          fix: `take at most ${MOST_PRODUCTS}`,
-        },
-      ],
-    };
+    return problemOfAll(
+      `${products.length} products are more than one run makes`,
+      `take at most ${MOST_PRODUCTS}`,
+      'products',
+    );
   const checked = observation.safeParse(given);
   if (checked.success) return { observation: checked.data };
   return {

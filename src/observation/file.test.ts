@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CorellaError } from '../core/errors.js';
 import { canonicalJson } from './canonical.js';
 import { ObservationError } from './check.js';
 import { canonicalObservation, parseObservation, writeObservation } from './file.js';
@@ -164,6 +165,38 @@ describe('observation files', () => {
     assert.match(refused('corella: 1\ncorella: 1\n')[0], /^run\.yaml:2:1: .*unique/);
     assert.match(refused('corella: !odd 1\n')[0], /^run\.yaml:1:10: .*tag/);
     assert.throws(() => parseObservation('# nothing\n', 'run.yaml'), /run\.yaml: is empty/);
+  });
+
+  it('refuse what has no end, or hardly one', () => {
+    const line = (text: string): string => {
+      assert.throws(() => parseObservation(text, 'run.yaml'), CorellaError);
+      try {
+        parseObservation(text, 'run.yaml');
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return '';
+    };
+    // Each list of the one before, nine times.
+    const bomb = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, k, names) => {
+      const one = k === 0 ? 'x' : `*${names[k - 1]}`;
+      return `${name}: &${name} [${Array.from({ length: 9 }, () => one).join(', ')}]`;
+    });
+    assert.match(line(bomb.join('\n')), /^run\.yaml: its aliases .* cannot be followed/);
+    assert.match(line('corella: 1\nsource: *unknown\n'), /^run\.yaml: its aliases .*unknown/);
+    for (const cycle of ['corella: 1\nproducts: &p [*p]\n', '&a {corella: 1, source: *a}\n'])
+      assert.match(
+        line(cycle),
+        /^run\.yaml:1:\d: has more than 32 levels .*, or something that contains itself/,
+      );
+    const deep = (levels: number): string =>
+      `corella: 1\nproducts: ${'['.repeat(levels)}${']'.repeat(levels)}\n`;
+    assert.match(line(deep(500)), /^run\.yaml:1:1: has more than 32 levels/);
+    assert.match(line(deep(20_000)), /^run\.yaml:2:\d+: lists or maps are nested too deeply/);
+    // Aliases as such are none of that.
+    parseObservation(
+      `corella: 1\nsource: { recording: &name a.uvh5 }\nproducts: [{ visibilities: b.uvh5 }]\n`,
+    );
   });
 });
 

@@ -35,7 +35,7 @@ export function parseObservation(text: string, name = 'observation'): Observatio
       faults.map(({ message, pos }) => ({
         path: [],
         field: '',
-        what: message,
+        what: message.includes('call stack') ? 'lists or maps are nested too deeply' : message,
         fix: 'correct the YAML',
         ...placeOf(pos[0]),
       })),
@@ -43,7 +43,7 @@ export function parseObservation(text: string, name = 'observation'): Observatio
   if (document.contents === null) refuse(name, 'is empty', 'write an observation, beginning with corella: 1');
   const place = (path: readonly PropertyKey[], part: 'key' | 'value') =>
     placeOf(offsetOf(document, path, part));
-  const tried = tryObservation(document.toJS());
+  const tried = tryObservation(valueOf(document, name));
   if ('problems' in tried)
     throw new ObservationError(
       name,
@@ -59,6 +59,19 @@ export function parseObservation(text: string, name = 'observation'): Observatio
       return `${name}:${line}:${column}`;
     },
   };
+}
+
+/** Aliases are followed, as far as they are not many times as long as the file. */
+function valueOf(document: Document, name: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    return refuse(
+      name,
+      `its aliases (*NAME) cannot be followed (${error instanceof Error ? error.message : String(error)})`,
+      'write out what they stand for',
+    );
+  }
 }
 
 /** The offset of a path in the text, or of its longest part that exists. */

@@ -17,6 +17,10 @@ describe('what is reported of a failure', () => {
     );
     assert.equal(printed, 'corella: a\\x1b[2J\\x07\\x9b31m\\u202e.dat: is\\x0dgone\n');
     assert.ok(!failureText(new Error('a\x1bb')).includes('\x1b'));
+    for (const code of ['EACCES', 'ELOOP', 'ENAMETOOLONG', 'EROFS', 'ENOSPC']) {
+      const refusal = Object.assign(new Error(`${code}: in the words of the system`), { code, path: 'a/b' });
+      assert.match(failureText(refusal), /^corella: a\/b: [^\n]*; [^\n]*\n$/, code);
+    }
   });
   it('is a sentence for a null byte in a name', async () => {
     const error: unknown = await open('a\0b').catch((caught: unknown) => caught);

@@ -1,5 +1,6 @@
 /** The report of an error that ends a command. */
 import { InterruptedError } from '../../core/ending.js';
+import { entryOf } from '../../core/entry-of.js';
 import { CorellaError, type ErrorCode } from '../../core/errors.js';
 import { escaped } from './escaped.js';
 
@@ -16,10 +17,31 @@ function isTooLarge(error: unknown): error is RangeError {
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
+/** What the system refuses to do with a file or folder, wherever it was asked. */
+const SYSTEM_TEXTS: Readonly<Record<string, string>> = {
+  EACCES: 'may not be read, entered or written; change its permissions, or those of the folders above it',
+  EPERM: 'may not be changed; change its permissions, or those of the folders above it',
+  ELOOP: 'is one of links that lead in a circle; name the file itself',
+  ENAMETOOLONG: 'has a name longer than the file system allows; give a shorter one',
+  EROFS: 'is on a read-only disk; name another place',
+  ENOSPC: 'cannot be written: the disk is full; make room, or name another place',
+  EDQUOT: 'cannot be written: your quota is used up; make room, or name another place',
+  EIO: 'cannot be read or written: the disk fails; check it',
+};
+
+function systemText(error: unknown): string | undefined {
+  const text = entryOf(SYSTEM_TEXTS, String(codeOf(error)));
+  return text !== undefined && error instanceof Error && 'path' in error
+    ? `${String(error.path)}: ${text}`
+    : undefined;
+}
+
 /** Text for platform errors that the user can fix. */
 function platformText(error: unknown): string | undefined {
   if (isTooLarge(error))
     return `not enough memory (${error.message}); take fewer channels, stations or pixels at a time`;
+  const text = systemText(error);
+  if (text !== undefined) return text;
   // main.ts has the same text in case this file cannot be loaded.
   if (codeOf(error) === 'EMFILE')
     return 'too many files are open at once; allow more in this shell with ulimit -n 1024';
@@ -38,6 +60,8 @@ const SYSTEM_KINDS: Readonly<Partial<Record<string, ErrorCode>>> = {
   ENOTDIR: 'file.not-found',
   ENOSPC: 'disk.full',
   EDQUOT: 'disk.full',
+  ELOOP: 'file.unreadable',
+  ENAMETOOLONG: 'file.unreadable',
   EACCES: 'file.unreadable',
   EPERM: 'file.unreadable',
   EISDIR: 'file.unreadable',

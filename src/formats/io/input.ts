@@ -12,7 +12,8 @@ import { isRemote, isUnder, openRemote, type InputFile } from './remote.js';
 
 export type { InputFile };
 
-function cannotRead(path: string, error: unknown, whenMissing = 'check the name'): never {
+/** A system error, in our own words. */
+export function cannotRead(path: string, error: unknown, whenMissing = 'check the name'): never {
   if (error instanceof CorellaError) throw error;
   const known: Partial<Record<string, [string, string]>> = {
     ENOENT: ['there is no such file', whenMissing],
@@ -20,6 +21,8 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
     EACCES: ['it may not be read', 'change its permissions'],
     EPERM: ['it may not be read', 'change its permissions'],
     EISDIR: ['it is a folder', 'name a file inside it'],
+    ELOOP: ['it is one of links that lead in a circle', 'name the file itself'],
+    ENAMETOOLONG: ['its name is longer than the file system allows', 'check the name'],
   };
   const [what, fix] = known[errorCode(error)] ?? [`it cannot be read (${String(error)})`, 'check the disk'];
   throw new CorellaError({ where: path, what, fix }, { cause: error });

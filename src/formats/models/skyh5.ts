@@ -1,5 +1,6 @@
 /** Sky models of pyradiosky (skyh5): points with flat, power-law, sub-band or full spectra. */
 import { closingAfter } from '../../core/closing.js';
+import { entryOf } from '../../core/entry-of.js';
 import { refuse } from '../../core/errors.js';
 import { brightestOf, type SkyModel } from '../../sky/models/brightest.js';
 import { fluxOf, joined } from '../../sky/models/spectrum.js';
@@ -69,6 +70,9 @@ function modelOf(file: Hdf5File): SkyModel {
   return brightest.finish();
 }
 
+/** Degrees per one of each. */
+const ANGLES = { deg: 1, rad: 180 / Math.PI, hourangle: 15 };
+
 /** In a group with astropy's names or, in older files, as two lists. */
 function placesOf(file: Hdf5File): { readonly raDeg: Float64Array; readonly decDeg: Float64Array } {
   const { path } = file;
@@ -80,7 +84,7 @@ function placesOf(file: Hdf5File): { readonly raDeg: Float64Array; readonly decD
   const [ra, dec] = isGroup ? ['Header/skycoord/ra', 'Header/skycoord/dec'] : ['Header/lon', 'Header/lat'];
   const degrees = (item: string): Float64Array => {
     const unit = file.attribute(item, 'unit') ?? file.attribute(item, 'units') ?? 'deg';
-    const scale = { deg: 1, rad: 180 / Math.PI, hourangle: 15 }[String(unit).replace(/\0+$/, '')];
+    const scale = entryOf(ANGLES, String(unit).replace(/\0+$/, ''));
     if (scale === undefined) return refuse(path, `${item} is in ${unit}`, 'write degrees');
     return file.numbers(item).map((value) => value * scale);
   };
@@ -99,9 +103,9 @@ function unitOf(file: Hdf5File): number {
   const unit = String(
     file.attribute('Data/stokes', 'units') ?? file.attribute('Data/stokes', 'unit') ?? 'Jy',
   ).replace(/\0+$/, '');
-  const scale = { Jy: 1, mJy: 1e-3 }[unit];
   return (
-    scale ?? refuse(file.path, `its fluxes are in ${unit}`, 'write them in Jy (pyradiosky: kelvin_to_jansky)')
+    entryOf({ Jy: 1, mJy: 1e-3 }, unit) ??
+    refuse(file.path, `its fluxes are in ${unit}`, 'write them in Jy (pyradiosky: kelvin_to_jansky)')
   );
 }
 

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { instant, secondsBetween } from '../../core/instant.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { streamOf, tcpStream, type ByteStream, type Came } from '../io/byte-stream.js';
+import { describeSigmf } from './sigmf/describe.js';
 import { openSampleStream, type StreamDescription, type StreamEvent } from './stream.js';
 
 const start = instant(1000);
@@ -182,4 +186,12 @@ describe('samples from a stream', () => {
     await assert.rejects(openSampleStream([good, bad], plain), /tags/);
     assert.deepEqual(closed.sort(), ['bad', 'good']);
   });
+});
+
+it('of a SigMF file whose samples are of no known kind are refused', async () => {
+  const path = join(temporaryFolder('stream-meta'), 'x.sigmf-meta');
+  // Of which every object has one.
+  const global = { 'core:datatype': 'constructor', 'core:version': '1.0.0' };
+  await writeFile(path, JSON.stringify({ global, captures: [{ 'core:sample_start': 0 }], annotations: [] }));
+  await assert.rejects(describeSigmf(path), /core:datatype 'constructor' is not read from a stream/);
 });

@@ -150,6 +150,8 @@ describe('ZeroMQ', () => {
     plain.set(Buffer.from('PLAIN'), 12);
     const refused: readonly (readonly [Buffer, RegExp])[] = [
       [Buffer.concat([greeting, readyOf('REP')]), /is a REP socket/],
+      // Of which every object has one.
+      [Buffer.concat([greeting, readyOf('constructor')]), /is a constructor socket/],
       [plain, /asks for the mechanism PLAIN/],
       [Buffer.from('x'.repeat(64)), /does not greet as ZeroMQ/],
     ];

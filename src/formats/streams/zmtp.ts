@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import { preparing } from '../../core/closing.js';
+import { entryOf } from '../../core/entry-of.js';
 import { refuse } from '../../core/errors.js';
 import { ByteFeed } from '../io/byte-feed.js';
 import {
@@ -152,7 +153,7 @@ async function joinedSocket(
     if (typeof body === 'string') return undefined;
     if (isCommand) their = socketTypeOf(body) ?? refuse(name, 'refused the connection', 'check its socket');
   }
-  const ours = { PUB: 'SUB', XPUB: 'SUB', PUSH: 'PULL' }[their];
+  const ours = entryOf({ PUB: 'SUB', XPUB: 'SUB', PUSH: 'PULL' }, their);
   if (ours === undefined) refuse(name, `is a ${their} socket`, 'serve samples by a PUB or a PUSH sink');
   socket.write(readyOf(ours));
   // Subscribes to everything: the empty prefix.

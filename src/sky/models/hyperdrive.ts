@@ -23,6 +23,8 @@ export function* parseHyperdrive(text: string, path: string): Generator<Componen
   let found: unknown;
   try {
     found = parse(text);
+    // What contains itself by an alias cannot be written again.
+    JSON.stringify(found);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
     refuse(path, `is not valid YAML (${reason})`, 'correct it, or write it again with hyperdrive');

@@ -162,6 +162,8 @@ two:
     close(found[2].fluxJy(300e6), 50 * 2 ** -0.6 * Math.exp(0.2 * Math.log(2) ** 2));
     const wrong = (from: string, to: string) => () => [...parseHyperdrive(text.replace(from, to), 'a.yaml')];
     assert.throws(wrong('gaussian:', 'shapelet:'), /two, component 1: its comp_type is shapelet/);
+    for (const text of ['one: &a\n  - *a\n', `one: ${'['.repeat(5000)}${']'.repeat(5000)}`])
+      assert.throws(() => [...parseHyperdrive(text, 'a.yaml')], /^CorellaError: a\.yaml: is not valid YAML/);
     assert.throws(wrong('i: 10.0', 'i: ten'), /one, component 1: its i is "ten"/);
     assert.throws(wrong('i: 10.0', 'i: 10.0\n      q: 1.0'), /Q is another fraction of I/);
     assert.throws(wrong('dec: -27.0', 'dec: -127.0'), /its dec is -127/);

@@ -1,4 +1,5 @@
 /** SigMF metadata for samples from a pipe or a socket. */
+import { entryOf } from '../../../core/entry-of.js';
 import { refuse } from '../../../core/errors.js';
 import { parseInstant } from '../../../core/instant.js';
 import type { Telescope } from '../../../telescope/telescope.js';
@@ -6,7 +7,7 @@ import { readJson } from '../../io/input.js';
 import type { StreamDescription, StreamType } from '../stream.js';
 import { checkMeta, telescopeOf, voltageDatatypes } from './meta.js';
 
-const streamTypes: Readonly<Partial<Record<string, StreamType>>> = {
+const streamTypes: Readonly<Record<string, StreamType>> = {
   ...Object.fromEntries(Object.entries(voltageDatatypes).map(([type, word]) => [word, type])),
   ru8: 'u8',
   cu8: 'cu8',
@@ -26,7 +27,7 @@ export async function describeSigmf(path: string): Promise<DescribedStream> {
     refuse(path, 'describes channelised data', 'streams hold voltages');
   const datatype = global['core:datatype'];
   const type =
-    streamTypes[datatype] ??
+    entryOf(streamTypes, datatype) ??
     refuse(
       path,
       `core:datatype '${datatype}' is not read from a stream`,
