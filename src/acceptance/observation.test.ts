@@ -191,6 +191,19 @@ describe('an observation', () => {
     assert.match(said, /telescope: lwasv, 256 stations × 2\n/);
     assert.match(said, /visibilities: live\.uvh5; .* free/);
     assert.ok(!(await readdir(folder)).includes('live.uvh5'));
+    // An interface of the machine that observes.
+    await writeFile(
+      join(folder, 'other.yaml'),
+      'corella: 1\nsource: { listen: "239.1.2.3:4015", interface: eth77 }\ntelescope: lwasv\nproducts:\n  - visibilities: live.uvh5\n',
+    );
+    const here = await corellaHere(folder, 'check', 'other.yaml');
+    assert.equal(here.code, 0, here.stderr);
+    assert.match(
+      here.stdout + here.stderr,
+      /on this machine there is no interface 'eth77' .*check\.not-here/,
+    );
+    const run = await corellaHere(folder, 'run', 'other.yaml');
+    assert.deepEqual([run.code, run.stderr.includes("there is no interface 'eth77'")], [1, true], run.stderr);
     await live('chips', 'lwasvv');
     const { code, stderr } = await corellaHere(folder, 'check', 'live.yaml');
     assert.equal(code, 1);

@@ -35,6 +35,7 @@ export {
   checkOutput,
   errorCode,
   checkRoom,
+  freeBytesFor,
   makeFolder,
   openOutput,
   openOutputSet,

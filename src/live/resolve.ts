@@ -27,7 +27,7 @@ import { imagesIn } from './clocks.js';
 import type { Change } from './steering.js';
 import { beamGrid, beamPath, besideBeams, isProduct, seriesPaths, type Product } from '../products/index.js';
 import { present } from '../core/present.js';
-import { planListening } from '../receive/index.js';
+import { interfaceOf, planListening } from '../receive/index.js';
 import { parseSources } from '../sky/chosen-sources.js';
 import { loadTelescope } from '../telescope/load.js';
 import { selectStations } from '../telescope/select.js';
@@ -82,16 +82,22 @@ function refuseWithoutPage(observation: Observation): void {
       if (gains[name] !== undefined) refuse(`gains.${name}`, `${why}; or give gains.solve`, 'leave it out');
 }
 
+interface Beforehand {
+  readonly handsOver?: boolean;
+  /** Receives what this machine lacks, and another may have; by default it is refused. */
+  readonly onLack?: (what: string) => void;
+}
+
 /** Refuses what it can before waiting for data, which may come hours later. */
 export async function refuseBeforehand(
   observation: Observation,
-  { handsOver = false }: { readonly handsOver?: boolean } = {},
+  { handsOver = false, onLack }: Beforehand = {},
 ): Promise<Telescope | undefined> {
   const { source, products, start, end } = observation;
   // A recording used as a stream is not read ahead either.
   refuseNotLive(observation, sourceKind(source) === 'recording' ? 'front.equaliser' : undefined);
   refuseUnsupported(observation, { isLive: true });
-  if (source.listen !== undefined) refuseListening(source.listen, source.interface);
+  if (source.listen !== undefined) refuseListening(source.listen, source.interface, onLack);
   if (source.format !== undefined && !isPacketFormatName(source.format)) packetFormatNamed(source.format);
   if (source.epoch !== undefined) parseEpoch(source.epoch);
   const { 'noise-gains': noiseGains } = source;
@@ -112,8 +118,10 @@ export async function refuseBeforehand(
   return refuseTelescope(observation);
 }
 
-function refuseListening(listen: string, by: string | undefined): void {
-  const { group } = planListening(listenSettings(listen, { interface: by }));
+function refuseListening(listen: string, by: string | undefined, onLack: Beforehand['onLack']): void {
+  const lack = onLack && by !== undefined ? interfaceOf(by).lack : undefined;
+  if (lack) onLack?.(`${lack.what}; ${lack.fix ?? ''}`);
+  const { group } = planListening(listenSettings(listen, { interface: lack ? undefined : by }));
   if (!group && by !== undefined)
     refuse(
       'source.interface',

@@ -9,7 +9,7 @@ import { CorellaError } from '../core/errors.js';
 import { stoppable } from '../core/ending.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import type { Source } from '../core/sources.js';
-import { message, orbitMessages, textOf } from '../messages/index.js';
+import { message, orbitMessages, textOf, type Message } from '../messages/index.js';
 import { into, readsOf, type Observation } from '../observation/index.js';
 import { narrowed, narrowedEpochs } from './band.js';
 import { rehearse } from './chain.js';
@@ -58,13 +58,22 @@ const USUAL_BLOCK_S = 0.04;
 /** Sources below this altitude are left out of the gain model. */
 const MINIMUM_ALTITUDE_DEG = 5;
 
+interface CheckedLive {
+  readonly observation: Observation;
+  readonly telescope: Telescope | undefined;
+  /** What the run needs and this machine lacks. */
+  readonly lacks: readonly Message[];
+}
+
 /** What can be checked before data arrive, which may be hours later. Nothing is written. */
-export async function checkLive(
-  asked: Observation,
-): Promise<{ readonly observation: Observation; readonly telescope: Telescope | undefined }> {
+export async function checkLive(asked: Observation): Promise<CheckedLive> {
   if (tartAddress(asked) !== undefined) refuseNotOfTart(asked);
   const observation = resolveLive(asked);
-  return { observation, telescope: await refuseBeforehand(observation) };
+  const lacks: Message[] = [];
+  const onLack = (what: string): void => {
+    lacks.push(message('check.not-here', { what }));
+  };
+  return { observation, telescope: await refuseBeforehand(observation, { onLack }), lacks };
 }
 
 export async function runLive(asked: Observation, settings: LiveRunSettings): Promise<LiveOutcome> {
@@ -106,6 +115,7 @@ class LiveRun {
   private isStopped = false;
   /** Once the end was asked for: blocks that wait longer than this are given up. */
   private finishByMs: number | undefined;
+  private isRoomSaid = false;
 
   constructor(
     private readonly observation: Observation,
@@ -261,7 +271,7 @@ class LiveRun {
       description,
       data: 'arrive',
     });
-    await this.checkDisk(plan);
+    await this.checkDisk(plan, this.settings.say);
     if (backend.kind === 'cuda' && 'frequenciesHz' in ready.band) this.lockMemory(backend, ready.memory);
     await rehearse(silence, { backend, plan, imagers: this.imagers });
     this.rehearsed = plan;
@@ -279,11 +289,14 @@ class LiveRun {
     }
   }
 
-  private checkDisk({ integrationS, spectra, telescope }: LivePlan): Promise<void> {
+  private async checkDisk(
+    { integrationS, spectra, telescope }: LivePlan,
+    say: LiveRunSettings['say'],
+  ): Promise<void> {
     const { visibilities } = productsOf(this.observation);
     const { channels, frequenciesHz, polarisations } = spectra;
     const kept = visibilities?.channels?.join(',');
-    return checkDisk({
+    const room = await checkDisk({
       integrationS,
       polarisations,
       stations: telescope.stations.length,
@@ -294,6 +307,9 @@ class LiveRun {
       out: visibilities?.visibilities ?? undefined,
       for: this.observation.for,
     });
+    // Once, and not with every restart of the senders.
+    if (room && !this.isRoomSaid) say(room);
+    this.isRoomSaid = true;
   }
 
   /** Prepares everything that depends on the first samples. */
@@ -323,7 +339,7 @@ class LiveRun {
       ...Array.from(plan.methods.values()).flatMap(({ slow }) => slow ?? []),
       ...new Set(Array.from(plan.methods.values(), ({ chosen }) => methodLine(chosen))),
     ].forEach(say);
-    if (input.isLive) await this.checkDisk(plan);
+    if (input.isLive) await this.checkDisk(plan, say);
     for (const path of outputsOf(observation)) await mkdir(dirname(path), { recursive: true });
     const steering = await this.steeringFor(plan);
     if (steering) this.settings.onSteering?.(steering, plan);

@@ -5,6 +5,29 @@ import { count, declare, listed } from './declare.js';
 const digits = (value: number): string => Number(value.toPrecision(3)).toString();
 const inputs = (many: number): string => `${many} ${many === 1 ? 'input is' : 'inputs are'}`;
 
+const DAY_S = 86_400;
+const longTime = (seconds: number): string =>
+  seconds >= 2 * DAY_S
+    ? `${Math.floor(seconds / DAY_S)} days`
+    : seconds >= 7200
+      ? `${(seconds / 3600).toFixed(1)} h`
+      : formatSeconds(seconds);
+
+/** Of a disk that a live run writes to. */
+const room = {
+  folder: 'on that disk',
+  bytesPerS: 'by which files of visibilities grow, in bytes a second',
+  freeBytes: 'free on it',
+  fullInS: 'time until it is full, in seconds',
+} as const;
+const roomText = (facts: {
+  readonly folder: string;
+  readonly bytesPerS: number;
+  readonly freeBytes: number;
+  readonly fullInS: number;
+}): string =>
+  `visibilities grow by ${formatBytes(facts.bytesPerS)} a second: the disk of ${facts.folder}, with ${formatBytes(facts.freeBytes)} free, is full in ${longTime(facts.fullInS)}`;
+
 export const dataMessages = {
   'data.assumed': declare({
     severity: 'note',
@@ -87,6 +110,24 @@ export const dataMessages = {
       `the file ends ${count(missingSamples, 'sample')} of each input (${formatSeconds(missingS)}) before its header's ${said}: ` +
       `it has ${formatBytes(heldBytes)} of ${formatBytes(promisedBytes)}; it was truncated, or the recording stopped`,
     help: 'Everything in the file is used. Copy it again if the copy was interrupted.',
+  }),
+  'check.not-here': declare({
+    severity: 'warning',
+    data: { what: 'what is missing, and what there is' },
+    text: ({ what }: { what: string }) => `on this machine ${what}`,
+    help: 'The observation is valid, and run refuses it on this machine. Check it again on the machine that observes.',
+  }),
+  'disk.full-in': declare({
+    severity: 'note',
+    data: room,
+    text: roomText,
+    help: 'A live run writes until it is stopped. On a full disk a file ends with what was finished, and nothing more is written until there is room.',
+  }),
+  'disk.full-soon': declare({
+    severity: 'warning',
+    data: room,
+    text: roomText,
+    help: 'Less than a day. A live run writes until it is stopped. On a full disk a file ends with what was finished, and nothing more is written until there is room.',
   }),
   'data.saturated': declare({
     severity: 'note',

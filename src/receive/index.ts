@@ -26,7 +26,7 @@ export {
 } from './from-capture.js';
 export { silentSource } from './silent-source.js';
 export { openSurveySocket, type SurveySocket } from './survey-socket.js';
-export { planListening, type ListenSettings } from './listen.js';
+export { interfaceOf, planListening, type ListenSettings } from './listen.js';
 export type { LiveCells, LiveSource, LiveSpectraSource } from './live-source.js';
 export type { EpochSetting } from './epoch.js';
 export type { Band } from './band.js';

@@ -1,7 +1,7 @@
 /** Where to listen for packets. */
 import { isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { refuse, wholeNumber } from '../core/errors.js';
+import { CorellaError, refuse, wholeNumber, type Refusal } from '../core/errors.js';
 import { addressBytes, type Endpoint } from '../packets/addresses.js';
 
 export interface ListenSettings {
@@ -61,16 +61,24 @@ export function planListening(settings: ListenSettings): Listening {
 
 function interfaceAddress(given: string | undefined): string {
   if (given === undefined) return '0.0.0.0';
+  const { address, lack } = interfaceOf(given);
+  if (lack) throw new CorellaError(lack);
+  return address;
+}
+
+/** `lack`: this machine has no such interface; another may have it. */
+export function interfaceOf(given: string): { readonly address: string; readonly lack?: Refusal } {
   const all = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
     (addresses ?? []).filter(({ family }) => family === 'IPv4').map(({ address }) => ({ name, address })),
   );
   const found = all.find(({ name, address }) => name === given || address === given);
-  return (
-    found?.address ??
-    refuse(
-      'listen',
-      `there is no interface '${given}' with an IPv4 address`,
-      `there are ${all.map(({ name, address }) => `${name} (${address})`).join(', ')}`,
-    )
-  );
+  if (found) return found;
+  return {
+    address: '0.0.0.0',
+    lack: {
+      where: 'listen',
+      what: `there is no interface '${given}' with an IPv4 address`,
+      fix: `there are ${all.map(({ name, address }) => `${name} (${address})`).join(', ')}`,
+    },
+  };
 }

@@ -90,7 +90,11 @@ interface Checked {
   }[];
 }
 
-function ofLive({ observation: { products }, telescope }: Awaited<ReturnType<typeof checkLive>>): Checked {
+function ofLive({
+  observation: { products },
+  telescope,
+  lacks,
+}: Awaited<ReturnType<typeof checkLive>>): Checked {
   return {
     facts: { telescope: telescope?.name },
     lines: [
@@ -99,7 +103,7 @@ function ofLive({ observation: { products }, telescope }: Awaited<ReturnType<typ
         : []),
       'channels, rates and sizes are known when data arrive',
     ],
-    warnings: [],
+    warnings: lacks,
     products: products.flatMap((product) => {
       const name = productName(product);
       const path = (product as Readonly<Record<string, unknown>>)[name];

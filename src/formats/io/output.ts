@@ -164,13 +164,17 @@ export async function checkOutput(path: string): Promise<void> {
   }
 }
 
+/** Free space on the disk of an output. */
+export async function freeBytesFor(path: string): Promise<number> {
+  const disk = await statfs(dirname(resolve(path))).catch((error: unknown) => cannotWrite(path, error));
+  // Some file systems report zero for everything.
+  return disk.blocks === 0 ? Infinity : disk.bavail * disk.bsize;
+}
+
 /** Refuses an output larger than the free disk space, if the size is known in advance. */
 export async function checkRoom(path: string, sizeBytes: number): Promise<void> {
   const folder = dirname(resolve(path));
-  const disk = await statfs(folder).catch((error: unknown) => cannotWrite(path, error));
-  // Some file systems report zero for everything.
-  if (disk.blocks === 0) return;
-  const freeBytes = disk.bavail * disk.bsize;
+  const freeBytes = await freeBytesFor(path);
   // A replaced file stays until the new one is complete, so its space does not count as free.
   if (sizeBytes > freeBytes)
     refuse(
@@ -182,8 +186,7 @@ export async function checkRoom(path: string, sizeBytes: number): Promise<void> 
 
 /** For writers that are not ours: as if the disk were full, if it has less than this. */
 export async function requireRoom(path: string, sizeBytes: number): Promise<void> {
-  const disk = await statfs(dirname(resolve(path))).catch((error: unknown) => cannotWrite(path, error));
-  if (disk.blocks !== 0 && disk.bavail * disk.bsize < sizeBytes)
+  if ((await freeBytesFor(path)) < sizeBytes)
     cannotWrite(path, Object.assign(new Error('no room'), { code: 'ENOSPC' }));
 }
 
