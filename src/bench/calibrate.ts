@@ -37,12 +37,14 @@ export const calibrateBench: KernelBench = {
 };
 
 const hostCases = (backend: HostBackend): BenchCase[] =>
-  sizes[backend.kind].map((size): BenchCase => ({
-    parameters: { ...size },
-    unit: 'iterations/s',
-    scale: 1,
-    prepare: (closers, peers) => prepare(size, backend, closers, peers),
-  }));
+  sizes[backend.kind].map((size) => calibrateCase(size, backend));
+
+export const calibrateCase = (size: Size, backend: HostBackend): BenchCase => ({
+  parameters: { ...size },
+  unit: 'iterations/s',
+  scale: 1,
+  prepare: (closers, peers) => prepare(size, backend, closers, peers),
+});
 
 async function prepare(
   size: Size,

@@ -78,12 +78,14 @@ export const channeliseBench: KernelBench = {
 const hostCases = (backend: HostBackend): BenchCase[] =>
   sizes
     .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesPerThread.reference)
-    .map((size) => ({
-      parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
-      unit: 'Gsamples/s',
-      scale: 1e9,
-      prepare: (closers, peers) => prepare(size, backend, closers, peers),
-    }));
+    .map((size) => channeliseCase(size, backend));
+
+export const channeliseCase = (size: Size, backend: HostBackend): BenchCase => ({
+  parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
+  unit: 'Gsamples/s',
+  scale: 1e9,
+  prepare: (closers, peers) => prepare(size, backend, closers, peers),
+});
 
 async function prepare(
   size: Size,

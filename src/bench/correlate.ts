@@ -27,7 +27,7 @@ const operationsPerThread = { reference: 2e8, cpu: 8e9 } satisfies Record<HostBa
 const MOST_CHANNELS = 64;
 const POLARISATIONS = 2;
 /** Useful operations only: a complex multiply-add is 8, on the lower triangle with its diagonal. */
-const operationsPerChannel = ({ stations, samples }: Size): number => {
+export const operationsPerChannel = ({ stations, samples }: Size): number => {
   const inputs = stations * POLARISATIONS;
   return (8 * samples * inputs * (inputs + 1)) / 2;
 };
@@ -42,17 +42,19 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
     .filter(
       (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsPerThread.reference,
     )
-    .map((size): BenchCase => {
-      const threads = threadsOf(backend);
-      const channels = Math.round((threads * operationsPerThread[backend.kind]) / operationsPerChannel(size));
-      const most = Math.max(1, Math.min(channels, MOST_CHANNELS * threads));
-      return {
-        parameters: { ...size, polarisations: POLARISATIONS, channels: most },
-        unit: 'TOPS',
-        scale: 1e12,
-        prepare: (closers, peers) => prepare(size, most, backend, closers, peers),
-      };
-    });
+    .map((size) => correlateCase(size, backend));
+
+export function correlateCase(size: Size, backend: HostBackend): BenchCase {
+  const threads = threadsOf(backend);
+  const channels = Math.round((threads * operationsPerThread[backend.kind]) / operationsPerChannel(size));
+  const most = Math.max(1, Math.min(channels, MOST_CHANNELS * threads));
+  return {
+    parameters: { ...size, polarisations: POLARISATIONS, channels: most },
+    unit: 'TOPS',
+    scale: 1e12,
+    prepare: (closers, peers) => prepare(size, most, backend, closers, peers),
+  };
+}
 
 async function prepare(
   size: Size,

@@ -17,6 +17,16 @@ import { turnBench } from './tracking/turn.js';
 import { wideBench } from './wide.js';
 
 export { benchNames } from './names.js';
+export { fileSizes, openFiles } from './commands/files.js';
+export {
+  COMMANDS,
+  commandCases,
+  measureCase,
+  perData,
+  type CommandCase,
+  type CommandRow,
+} from './commands/commands.js';
+export { findPeers } from './commands/peers.js';
 export { runCase, type BenchCase, type BenchRow } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
 export { openPeers } from './peers.js';

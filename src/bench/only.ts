@@ -2,9 +2,13 @@
 import { refuse } from '../core/errors.js';
 import type { BenchCase, Parameters } from './bench.js';
 
-export interface KernelCases {
+interface Parametric {
+  readonly parameters: Parameters;
+}
+
+export interface KernelCases<Case extends Parametric = BenchCase> {
   readonly kernel: string;
-  readonly cases: readonly BenchCase[];
+  readonly cases: readonly Case[];
 }
 
 const WHERE = '--only';
@@ -24,10 +28,10 @@ export function parseOnly(text: string): ReadonlyMap<string, string> {
 }
 
 /** The cases with every requested value; kernels without one are left out. */
-export function pickCases(
-  kernels: readonly KernelCases[],
+export function pickCases<Case extends Parametric>(
+  kernels: readonly KernelCases<Case>[],
   wanted: ReadonlyMap<string, string>,
-): readonly KernelCases[] {
+): readonly KernelCases<Case>[] {
   const all = kernels.flatMap(({ cases }) => cases.map(({ parameters }) => parameters));
   if (all.length === 0) return [];
   for (const [name, value] of wanted) refuseUnlessKnown(all, name, value, kernels);
@@ -50,7 +54,7 @@ function refuseUnlessKnown(
   all: readonly Parameters[],
   name: string,
   value: string,
-  kernels: readonly KernelCases[],
+  kernels: readonly KernelCases<Parametric>[],
 ): void {
   const withIt = all.filter((parameters) => name in parameters);
   if (withIt.length === 0) {

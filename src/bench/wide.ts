@@ -32,7 +32,7 @@ export const wideBench: KernelBench = {
         : [],
 };
 
-const hostCase = (field: WideField, backend: CpuBackend): BenchCase => ({
+export const hostCase = (field: WideField, backend: CpuBackend): BenchCase => ({
   parameters: { ...field },
   unit: 'M visibilities/s',
   scale: 1e6,

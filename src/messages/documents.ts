@@ -792,6 +792,10 @@ export const jsonDocuments: readonly JsonDocument[] = [
     of: 'bench',
     fields: {
       rows: 'one for each case that was measured, also where it was stopped',
+      commands: [
+        'of `commands`',
+        "one for each command and size of its files: `command`, `file` (`start`, `small`, `large`, or `per data`: what 48 million values or 1.5 GB of samples more cost), `cpuS`, `wallS`, `peakBytes`, `kernelsS` (CPU time of its kernels alone), `peer`, `peerCpuS`, `ratio` (CPU time over the peer's, for recordings over that of kernels and peer)",
+      ],
     },
     rows: {
       about: 'Each row has',

@@ -5,6 +5,7 @@ import { loadNative } from '../../backend/cpu/library.js';
 import { openBackend } from '../../backend/select.js';
 import {
   benches,
+  COMMANDS,
   integratedBench,
   openPeers,
   pickCases,
@@ -19,6 +20,7 @@ import { openBenchTable } from '../report/bench-table.js';
 import { threadsOf } from '../options/command.js';
 import { openTerminal } from '../report/terminal.js';
 import type { BenchOptions } from '../bench.js';
+import { runCommands } from './bench-commands.js';
 
 /** These cases include their own reference. */
 const ratioAlways = [integratedBench.kernel, receiveBench.kernel];
@@ -29,11 +31,17 @@ const ratioAlways = [integratedBench.kernel, receiveBench.kernel];
 const SECONDS_PER_TURN = 0.03;
 
 export async function run(kernel: string | undefined, options: BenchOptions): Promise<void> {
+  if (kernel === COMMANDS) return runCommands(options);
+  if (options.large) refuse('--large', 'is of commands', `corella bench ${COMMANDS} --large`);
   const terminal = openTerminal(options);
   const wanted = options.integrated ? `${kernel ?? 'correlate'}-integrated` : kernel;
   const chosen = wanted === undefined ? benches : benches.filter((bench) => bench.kernel === wanted);
   if (chosen.length === 0) {
-    refuse('bench', `'${wanted ?? ''}' is not a kernel`, `choose ${benches.map((b) => b.kernel).join(', ')}`);
+    refuse(
+      'bench',
+      `'${wanted ?? ''}' is not a kernel`,
+      `choose ${[...benches.map((b) => b.kernel), COMMANDS].join(', ')}`,
+    );
   }
   const peers = options.peers ? await openPeers() : undefined;
   for (const { name, reason } of peers?.absent ?? []) terminal.say(`peer ${name} is left out: ${reason}`);
@@ -78,7 +86,7 @@ export async function run(kernel: string | undefined, options: BenchOptions): Pr
     terminal.show(table.head);
     for (const [n, each] of some.cases.entries()) {
       stage.at(n / some.cases.length, `${n + 1} of ${some.cases.length}, ${table.describe(each)}`);
-      const measuring = { rounds: options.rounds, secondsPerTurn: SECONDS_PER_TURN };
+      const measuring = { rounds: options.rounds ?? 9, secondsPerTurn: SECONDS_PER_TURN };
       const row = await runCase(some.kernel, backend, each, peers, measuring);
       rows.push(row);
       terminal.show([table.line(row)]);
