@@ -61,10 +61,8 @@ export function mostOfProducts(
 ): CountsCB {
   const baselines = baselineCount(stations);
   const counts = new Float64Array(channels * baselines);
-  for (let at = 0; at < productCounts.length; at++) {
-    const cell = Math.floor(at / p ** 2);
-    counts[cell] = Math.max(counts[cell], productCounts[at]);
-  }
+  for (let cell = 0, at = 0; cell < counts.length; cell++)
+    for (const end = at + p * p; at < end; at++) counts[cell] = Math.max(counts[cell], productCounts[at]);
   return countsCB(counts, channels, baselines);
 }
 
@@ -87,25 +85,37 @@ export function settleCounts(
   const baselines = baselineCount(stations);
   const flaggedInputs = new Uint8Array(stations * p).fill(1);
   const counts = new Float64Array(channels * baselines);
-  const visit = (see: (cell: number, at: number, a1: number, a2: number) => void): void => {
-    let at = 0;
-    for (let c = 0; c < channels; c++)
-      for (let i = 0, b = 0; i < stations; i++)
-        for (let j = 0; j <= i; j++, b++)
-          for (let pi = 0; pi < p; pi++)
-            for (let pj = 0; pj < p; pj++, at++) see(c * baselines + b, at, i * p + pi, j * p + pj);
-  };
-  visit((cell, at, a1, a2) => {
-    if (!(weights[at] > 0)) return;
-    flaggedInputs[a1] = 0;
-    flaggedInputs[a2] = 0;
-    counts[cell] = Math.max(counts[cell], weights[at]);
-  });
+  // [b][pi][pj]: the two inputs of each product.
+  const perChannel = baselines * p * p;
+  const [ones, others] = [new Uint32Array(perChannel), new Uint32Array(perChannel)];
+  for (let i = 0, k = 0; i < stations; i++)
+    for (let j = 0; j <= i; j++)
+      for (let pi = 0; pi < p; pi++)
+        for (let pj = 0; pj < p; pj++, k++) {
+          ones[k] = i * p + pi;
+          others[k] = j * p + pj;
+        }
+  const each = p * p;
+  for (let c = 0, at = 0, cell = 0; c < channels; c++)
+    for (let k = 0; k < perChannel; cell++) {
+      let most = 0;
+      for (const end = k + each; k < end; k++, at++) {
+        const weight = weights[at];
+        if (!(weight > 0)) continue;
+        flaggedInputs[ones[k]] = 0;
+        flaggedInputs[others[k]] = 0;
+        if (weight > most) most = weight;
+      }
+      counts[cell] = most;
+    }
   let differing = 0;
-  visit((cell, at, a1, a2) => {
-    const isLeft = flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1;
-    if (!isLeft && (weights[at] > 0 ? weights[at] : 0) !== counts[cell]) differing++;
-  });
+  for (let c = 0, at = 0, cell = 0; c < channels && differing === 0; c++)
+    for (let k = 0; k < perChannel; cell++)
+      for (const end = k + each; k < end; k++, at++) {
+        const weight = weights[at] > 0 ? weights[at] : 0;
+        if (weight !== counts[cell] && flaggedInputs[ones[k]] === 0 && flaggedInputs[others[k]] === 0)
+          differing++;
+      }
   const settled = { counts: countsCB(counts, channels, baselines), flaggedInputs };
   if (differing === 0) return settled;
   const own = Float64Array.from(weights, (weight) => (weight > 0 ? weight : 0));

@@ -1,5 +1,5 @@
 /** Programs of others that do what a command does, where they are installed. */
-import type { BenchFiles, type FileSize } from './files.js';
+import type { BenchFiles, FileSize } from './files.js';
 import { measureCommand } from './measured.js';
 import type { Peer } from './commands.js';
 

@@ -147,12 +147,12 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     return found;
   };
 
-  /** Raw bytes of a range of a dataset. */
-  const bytesOf = (
+  /** The numbers of a range of a dataset. */
+  const numbersOf = (
     item: string,
     metadata: Metadata,
     box: { offset: number[]; count: number[] } | null,
-  ): Uint8Array => {
+  ): Float64Array => {
     const elements = (box?.count ?? metadata.shape ?? []).reduce((product, length) => product * length, 1);
     const sizeBytes = elements * metadata.size;
     if (!(sizeBytes <= MOST_BYTES))
@@ -175,7 +175,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
         BigInt(pointer),
       );
       if (status < 0) refuse(path, `${item} cannot be read`, 'it is damaged or cut short: copy it again');
-      return module.HEAPU8.slice(pointer, pointer + sizeBytes);
+      return toNumbers(path, item, metadata, module.HEAPU8.subarray(pointer, pointer + sizeBytes));
     } finally {
       module._free(pointer);
     }
@@ -183,7 +183,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
   const wholeNumbers = (item: string): Float64Array =>
     guarded(`${item} cannot be read`, () => {
       const { metadata } = datasetAt(item);
-      return toNumbers(path, item, metadata, bytesOf(item, metadata, null));
+      return numbersOf(item, metadata, null);
     });
   const textsOf = (item: string): string[] =>
     guarded(`${item} cannot be read`, () => {
@@ -242,10 +242,9 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
       if (shape === null) refuse(path, `${item} is empty`, 'it is damaged');
       const { parts, integer, storage } = elementOf(path, item, metadata);
       const box = (offset: readonly number[], count: readonly number[]): Float64Array =>
-        guarded(`${item} cannot be read`, () => {
-          const bytes = bytesOf(item, metadata, { offset: [...offset], count: [...count] });
-          return toNumbers(path, item, metadata, bytes);
-        });
+        guarded(`${item} cannot be read`, () =>
+          numbersOf(item, metadata, { offset: [...offset], count: [...count] }),
+        );
       return {
         shape,
         parts,
@@ -268,10 +267,22 @@ interface Element {
   readonly parts: 1 | 2;
   readonly integer: boolean;
   readonly storage: string;
-  readonly get: (view: DataView, at: number) => number;
-  /** Bytes per part, and the offset of the second. */
-  readonly partBytes: number;
+  readonly array: (typeof arrays)[keyof typeof arrays];
 }
+
+/** The library converts big-endian numbers on reading. */
+const arrays = {
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  float32: Float32Array,
+  float64: Float64Array,
+} as const;
 
 const INTEGER = 0;
 const FLOAT = 1;
@@ -292,37 +303,29 @@ function elementOf(path: string, item: string, metadata: Metadata): Element {
       return { ...elementOf(path, item, { ...r, shape: null }), parts: 2 };
     }
   }
-  // The library converts big-endian numbers on reading.
-  const little = true;
   const { size, signed, type } = metadata;
   const whole = type === INTEGER || type === ENUMERATION;
   const name = `${whole ? (signed ? 'int' : 'uint') : 'float'}${8 * size}`;
-  const getters: Partial<Record<string, Element['get']>> = {
-    int8: (view, at) => view.getInt8(at),
-    uint8: (view, at) => view.getUint8(at),
-    int16: (view, at) => view.getInt16(at, little),
-    uint16: (view, at) => view.getUint16(at, little),
-    int32: (view, at) => view.getInt32(at, little),
-    uint32: (view, at) => view.getUint32(at, little),
-    int64: (view, at) => Number(view.getBigInt64(at, little)),
-    uint64: (view, at) => Number(view.getBigUint64(at, little)),
-    float32: (view, at) => view.getFloat32(at, little),
-    float64: (view, at) => view.getFloat64(at, little),
-  };
-  const get = whole || type === FLOAT ? getters[name] : undefined;
-  if (!get)
+  const array =
+    whole || type === FLOAT ? (arrays as Partial<Record<string, Element['array']>>)[name] : undefined;
+  if (!array)
     refuse(
       path,
       `${item} holds values of a kind that is not read (HDF5 class ${type}, ${size} bytes)`,
       'export it as numbers',
     );
-  return { parts: 1, integer: whole, storage: name, get, partBytes: size };
+  return { parts: 1, integer: whole, storage: name, array };
 }
 
+/** `bytes` are the library's own memory, which lies at multiples of eight. */
 function toNumbers(path: string, item: string, metadata: Metadata, bytes: Uint8Array): Float64Array {
-  const { get, partBytes } = elementOf(path, item, metadata);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const values = new Float64Array(bytes.length / partBytes);
-  for (let k = 0; k < values.length; k++) values[k] = get(view, k * partBytes);
-  return values;
+  const { array } = elementOf(path, item, metadata);
+  const own = new array(
+    bytes.buffer as ArrayBuffer,
+    bytes.byteOffset,
+    bytes.length / array.BYTES_PER_ELEMENT,
+  );
+  return own instanceof BigInt64Array || own instanceof BigUint64Array
+    ? Float64Array.from(own, Number)
+    : new Float64Array(own);
 }

@@ -141,6 +141,12 @@ function flagOutsized(
   baselines: number,
   products: number,
 ): number {
+  // Below this no value is outsized: one pass without a root.
+  const [most2, length] = [0.9 * LARGEST ** 2, weights.length];
+  let isSuspect = false;
+  for (let at = 0; at < length && !isSuspect; at++)
+    isSuspect = means[2 * at] * means[2 * at] + means[2 * at + 1] * means[2 * at + 1] > most2;
+  if (!isSuspect) return 0;
   const isCross = new Uint8Array(baselines).fill(1);
   for (let s = 0, b = 0; b < baselines; s++, b += s + 1) isCross[b] = 0;
   const kindOf = (at: number): number => isCross[Math.floor(at / products) % baselines];
@@ -176,6 +182,8 @@ export interface Gathering {
   row(s1: number, s2: number, passThrough?: StoredRow): void;
   /** V₁₂ of one product in this row, unphased; a weight that is not above 0 marks a flagged value. */
   add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
+  /** The same of all channels and products of the row at once, [channel][product] in the order of the shape. */
+  fill(values: Float64Array, weights: Float64Array): void;
   /** Sums are computed on demand: a plain copy does not need them. */
   finish(when: Pick<Integration, 'start' | 'durationS'>): Integration;
   /** Restarts in the same memory: the last result of `finish` becomes invalid. */
@@ -198,6 +206,36 @@ export function gather(shape: GatherShape): Gathering {
   let b = 0;
   let pair: readonly [number, number] = [0, 0];
   let order: 'i is first' | 'i is second' = 'i is first';
+  const perCell = polarisations ** 2;
+  const isMean = shape.values === 'mean';
+  // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
+  const inOrder = Uint8Array.from(shape.products, ({ p1, p2 }) => p1 * polarisations + p2);
+  const turned = Uint8Array.from(shape.products, ({ p1, p2 }) => p2 * polarisations + p1);
+
+  /** V_ij of a place in the canonical order. */
+  const put = (at: number, re: number, im: number, said: number): void => {
+    let weight = said;
+    if (!(weight <= 0) && !Number.isFinite(re + im + weight)) {
+      if (shape.faults) shape.faults.notNumbers++;
+      weight = weight < Infinity ? -weight : -0;
+    }
+    // Flagged, with unknown weight.
+    if (weight === -Infinity) weight = -0;
+    // It is unknown which of the two is valid, or whether their sum is.
+    if (!Number.isNaN(weights[at])) refuseSecond(shape, pair);
+    const size = Math.abs(weight);
+    const perMean = isMean || !(size > 0) ? 1 : size;
+    means[2 * at] = re / perMean;
+    means[2 * at + 1] = im / perMean;
+    if (weight > 0) {
+      if (sums) {
+        sums[2 * at] = re;
+        // No −0: a conjugated 0 is 0.
+        sums[2 * at + 1] = 0 + im;
+      }
+      weights[at] = weight;
+    } else weights[at] = size > 0 ? -size : -0;
+  };
 
   return {
     row: (s1, s2, row) => {
@@ -212,36 +250,24 @@ export function gather(shape: GatherShape): Gathering {
       if (!Number.isFinite(u + v + w)) return;
       uvw.set(order === 'i is first' ? row.uvwM : [-u, -v, -w], 3 * b);
     },
-    add: (c, { p1, p2 }, re, im, said) => {
-      let weight = said;
-      if (!(weight <= 0) && !Number.isFinite(re + im + weight)) {
-        if (shape.faults) shape.faults.notNumbers++;
-        weight = weight < Infinity ? -weight : -0;
+    add: (c, { p1, p2 }, re, im, weight) => {
+      const place = order === 'i is first' ? p1 * polarisations + p2 : p2 * polarisations + p1;
+      put((c * baselines + b) * perCell + place, re, order === 'i is first' ? im : -im, weight);
+    },
+    fill: (values, rowWeights) => {
+      const isFirst = order === 'i is first';
+      const places = isFirst ? inOrder : turned;
+      const count = places.length;
+      for (let c = 0, k = 0; c < channels; c++) {
+        const cell = (c * baselines + b) * perCell;
+        for (let q = 0; q < count; q++, k++)
+          put(
+            cell + places[q],
+            values[2 * k],
+            isFirst ? values[2 * k + 1] : -values[2 * k + 1],
+            rowWeights[k],
+          );
       }
-      // Flagged, with unknown weight.
-      if (weight === -Infinity) weight = -0;
-      // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
-      const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
-      const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
-      // It is unknown which of the two is valid, or whether their sum is.
-      if (!Number.isNaN(weights[at]))
-        refuse(
-          shape.path ?? 'visibilities',
-          `the pair of its antennas ${pair[0]} and ${pair[1]} (counted from 0) is there twice at one time`,
-          'keep one row of each pair and time, or one target with source.target',
-        );
-      const size = Math.abs(weight);
-      const perMean = shape.values === 'mean' || !(size > 0) ? 1 : size;
-      means[2 * at] = re / perMean;
-      means[2 * at + 1] = (sign * im) / perMean;
-      if (weight > 0) {
-        if (sums) {
-          sums[2 * at] = re;
-          // No −0: a conjugated 0 is 0.
-          sums[2 * at + 1] = 0 + sign * im;
-        }
-        weights[at] = weight;
-      } else weights[at] = size > 0 ? -size : -0;
     },
     finish: (when) => {
       const outsized = flagOutsized(means, weights, baselines, polarisations ** 2);
@@ -280,6 +306,14 @@ export function gather(shape: GatherShape): Gathering {
       there.fill(0);
     },
   };
+}
+
+function refuseSecond({ path }: GatherShape, [s1, s2]: readonly [number, number]): never {
+  refuse(
+    path ?? 'visibilities',
+    `the pair of its antennas ${s1} and ${s2} (counted from 0) is there twice at one time`,
+    'keep one row of each pair and time, or one target with source.target',
+  );
 }
 
 function once<Value>(make: () => Value): () => Value {

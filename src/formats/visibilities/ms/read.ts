@@ -248,6 +248,10 @@ function opened(
       Object.assign(faults, noFaults());
       const data = new Float32Array(2 * channels * productCount);
       const weights = new Float32Array(channels * productCount);
+      const frequenciesHz = Float64Array.from(order, ({ frequencyHz }) => frequencyHz);
+      const places = Int32Array.from(order, ({ place }) => place);
+      const unphased = new Float64Array(data.length);
+      const counts = new Float64Array(weights.length);
       for (const slot of slots) {
         await Promise.resolve();
         const gathering = gather({
@@ -268,17 +272,21 @@ function opened(
           const [s1, s2] = [stationOf[rows.antenna1[row]], stationOf[rows.antenna2[row]]];
           const [u, v, w] = rows.uvw.subarray(3 * row, 3 * row + 3);
           gathering.row(s1, s2, { uvwM: [sign * u, sign * v, sign * w], integrationS: rows.intervals[row] });
-          order.forEach(({ frequencyHz, place }, c) => {
-            const phase = (2 * Math.PI * frequencyHz * w) / SPEED_OF_LIGHT_M_PER_S;
-            const [cos, sin] = [Math.cos(phase), Math.sin(phase)];
-            products.forEach((product, q) => {
-              const at = place * productCount + q;
-              const [re, im] = [data[2 * at], data[2 * at + 1]];
+          for (let c = 0, to = 0; c < places.length; c++) {
+            const phase = (2 * Math.PI * frequenciesHz[c] * w) / SPEED_OF_LIGHT_M_PER_S;
+            const cos = Math.cos(phase);
+            const sin = Math.sin(phase);
+            const from = places[c] * productCount;
+            for (let at = from; at < from + productCount; at++, to++) {
+              const re = data[2 * at];
+              const im = data[2 * at + 1];
+              unphased[2 * to] = re * cos - im * sin;
+              unphased[2 * to + 1] = sign * (im * cos + re * sin);
               const stored = weights[at];
-              const weight = weighs ? stored : Object.is(stored, -0) || stored < 0 ? -1 : 1;
-              gathering.add(c, product, re * cos - im * sin, sign * (im * cos + re * sin), weight);
-            });
-          });
+              counts[to] = weighs ? stored : Object.is(stored, -0) || stored < 0 ? -1 : 1;
+            }
+          }
+          gathering.fill(unphased, counts);
         }
         yield gathering.finish({ start: startOf(slot), durationS: slot.durationS });
       }

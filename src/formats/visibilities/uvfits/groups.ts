@@ -309,6 +309,7 @@ async function gatherSlot(
   delayBetween: ((s1: number, s2: number) => number) | undefined,
 ): Promise<void> {
   const stationOf = new Map(antennas.numbers.map((number, s) => [number, s]));
+  const memory = groupMemory(layout);
   for (const run of slot.runs) {
     for await (const chunk of readGroups(file, layout, run)) {
       for (let k = 0; k < chunk.groups; k++) {
@@ -331,25 +332,56 @@ async function gatherSlot(
           uvwM: [uS * metres, vS * metres, wS * metres],
           integrationS: rowLengthS(reader, group),
         });
-        addGroup(gathering, group, layout, wS);
+        addGroup(gathering, group, layout, wS, memory);
       }
     }
   }
 }
 
+/** Memory for one group, used again, and where its values are: [channel][product]. */
+interface GroupMemory {
+  readonly values: Float64Array;
+  readonly weights: Float64Array;
+  readonly frequenciesHz: Float64Array;
+  readonly places: Int32Array;
+  /** −1 where the file has no weights. */
+  readonly weightPlaces: Int32Array;
+}
+
+function groupMemory(layout: UvfitsLayout): GroupMemory {
+  const { channels, products, dataOffset, weightStart, weighted } = layout;
+  const each = channels.flatMap((channel) => products.map((product) => ({ channel, product })));
+  return {
+    values: new Float64Array(2 * each.length),
+    weights: new Float64Array(each.length),
+    frequenciesHz: Float64Array.from(channels, ({ frequencyHz }) => frequencyHz),
+    places: Int32Array.from(each, ({ channel, product }) => dataOffset + channel.offset + product.offset),
+    weightPlaces: Int32Array.from(each, ({ channel, product }) =>
+      weighted ? weightStart + channel.weightOffset + product.weightOffset : -1,
+    ),
+  };
+}
+
 /** Unphases one group. */
-function addGroup(gathering: Gathering, group: GroupValues, layout: UvfitsLayout, delayS: number): void {
-  const { partStride } = layout;
-  layout.channels.forEach(({ frequencyHz, offset, weightOffset }, c) => {
-    const phase = 2 * Math.PI * frequencyHz * delayS;
+function addGroup(
+  gathering: Gathering,
+  group: GroupValues,
+  { partStride, products }: UvfitsLayout,
+  delayS: number,
+  { values, weights, frequenciesHz, places, weightPlaces }: GroupMemory,
+): void {
+  const count = products.length;
+  for (let c = 0, k = 0; c < frequenciesHz.length; c++) {
+    const phase = 2 * Math.PI * frequenciesHz[c] * delayS;
     const cos = Math.cos(phase);
     const sin = Math.sin(phase);
-    for (const product of layout.products) {
-      const at = layout.dataOffset + offset + product.offset;
-      const weight = layout.weighted ? group[layout.weightStart + weightOffset + product.weightOffset] : 1;
-      const re = group[at];
-      const im = group[at + partStride];
-      gathering.add(c, product, re * cos - im * sin, im * cos + re * sin, weight);
+    for (const end = k + count; k < end; k++) {
+      const re = group[places[k]];
+      const im = group[places[k] + partStride];
+      values[2 * k] = re * cos - im * sin;
+      values[2 * k + 1] = im * cos + re * sin;
+      weights[k] = weightPlaces[k] < 0 ? 1 : group[weightPlaces[k]];
     }
-  });
+  }
+  gathering.fill(values, weights);
 }

@@ -216,8 +216,14 @@ function integrationOf(
     faults,
     ...(atCentre && { stoppedAt: header.phaseCentre }),
   });
-  const rowValues = channels.length * products.length;
+  const productCount = products.length;
+  const rowValues = channels.length * productCount;
   const chunkRows = Math.max(1, Math.floor(CHUNK_VALUES / rowValues));
+  const frequenciesHz = Float64Array.from(channels, ({ frequencyHz }) => frequencyHz);
+  const places = Int32Array.from(channels, ({ place }) => place);
+  const isCounted = header.weights === 'counted';
+  const rowOf = new Float64Array(2 * rowValues);
+  const weightsOfRow = new Float64Array(rowValues);
   for (const run of slot.runs) {
     for (let first = run.first; first < run.end; first += chunkRows) {
       const rows = Math.min(chunkRows, run.end - first);
@@ -229,27 +235,25 @@ function integrationOf(
         const row = first + k;
         const s1 = stationOf.get(header.ant1[row]) ?? 0;
         const s2 = stationOf.get(header.ant2[row]) ?? 0;
-        const [u, v, w] = uvw.subarray(3 * k, 3 * k + 3);
         gathering.row(s1, s2, {
-          uvwM: [-direction * u, -direction * v, -direction * w],
+          uvwM: [-direction * uvw[3 * k], -direction * uvw[3 * k + 1], -direction * uvw[3 * k + 2]],
           integrationS: header.integrationS[row],
         });
-        const wM = header.phased(row) ? w : 0;
-        channels.forEach(({ frequencyHz, place }, c) => {
-          const phase = (2 * Math.PI * frequencyHz * wM) / SPEED_OF_LIGHT_M_PER_S;
+        const wM = header.phased(row) ? uvw[3 * k + 2] : 0;
+        for (let c = 0, to = 0; c < places.length; c++) {
+          const phase = (2 * Math.PI * frequenciesHz[c] * wM) / SPEED_OF_LIGHT_M_PER_S;
           const cos = wM === 0 ? 1 : Math.cos(phase);
           const sin = wM === 0 ? 0 : Math.sin(phase);
-          products.forEach((product, q) => {
-            const at = k * rowValues + place * products.length + q;
-            const good = header.weights === 'counted' ? samples[at] : 1;
-            const weight = flags[at] !== 0 ? -Math.abs(samples[at]) : good;
+          const from = k * rowValues + places[c] * productCount;
+          for (let at = from; at < from + productCount; at++, to++) {
             const re = values[2 * at];
             const im = values[2 * at + 1];
-            const turnedRe = re * cos - im * sin;
-            const turnedIm = re * sin + im * cos;
-            gathering.add(c, product, turnedRe, -direction * turnedIm, weight);
-          });
-        });
+            rowOf[2 * to] = re * cos - im * sin;
+            rowOf[2 * to + 1] = -direction * (re * sin + im * cos);
+            weightsOfRow[to] = flags[at] !== 0 ? -Math.abs(samples[at]) : isCounted ? samples[at] : 1;
+          }
+        }
+        gathering.fill(rowOf, weightsOfRow);
       }
     }
   }
