@@ -4,7 +4,7 @@ import type { Integration } from '../core/blocks.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import {
   joinRows,
-  stopFringes,
+  stopFringesOf,
   type HandTally,
   type WidePrecision,
   type WideProduct,
@@ -26,11 +26,10 @@ interface RowOptions {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly centre: PhaseCentre;
-  readonly product: WideProduct;
   readonly precision?: WidePrecision;
   /** Gains that change in time are those at the middle of each integration. */
   readonly calibrated?: Calibrated | CalibratedAt;
-  /** Added to with every row that is made. */
+  /** Added to with every row of the first product that is made. */
   readonly hands?: HandTally;
   /** Where the moments and stations of an image are needed: rows are grouped by both. */
   readonly kinds?: StationKinds;
@@ -38,7 +37,7 @@ interface RowOptions {
 
 /** Rows of about so many visibilities are handed on together: handing on small ones costs more than gridding them. */
 const TOGETHER = 2 ** 20;
-/** Less than this is kept in memory, more is read again for every pass. */
+/** Less than this, of all products, is kept in memory; more is read again for every pass of a product. */
 const KEPT_BYTES = 2 ** 31;
 
 /** A hundredth of a milliarcsecond: the same place, written twice. */
@@ -57,9 +56,14 @@ function stoppedAt(
   return isSame ? stopped : undefined;
 }
 
-/** The rows of one integration that have any weight; `bin` is its moment's (prepareBins). */
-export function rowsOf(recorded: Integration, options: RowOptions, bin = 0): WideRows {
-  const { telescope, frequenciesHz, centre, product, precision } = options;
+/** The rows of one integration that have any weight, of each product; `bin` is its moment's (prepareBins). */
+export function rowsOf(
+  recorded: Integration,
+  options: RowOptions,
+  products: readonly WideProduct[],
+  bin = 0,
+): WideRows[] {
+  const { telescope, frequenciesHz, centre, precision } = options;
   const middle = addSeconds(recorded.start, recorded.durationS / 2);
   const { integration, calibrated } = options.calibrated
     ? withoutLeakage(recorded, calibratedAt(options.calibrated, middle))
@@ -67,17 +71,19 @@ export function rowsOf(recorded: Integration, options: RowOptions, bin = 0): Wid
   const frame = frameAtMiddle(telescope, integration);
   const position = centre.position(frame);
   const storedUvwM = stoppedAt(integration, position)?.uvwM;
-  const stopped = stopFringes(integration, {
+  const stopping = {
     stationsM: stationPositions(telescope),
     axes: frame.tangentAxes(position),
     frequenciesHz,
-    product,
     precision,
     hands: options.hands,
     storedUvwM,
     ...calibrated,
-  });
-  return withWeight(options.kinds ? { ...stopped, groups: groupsOf(options.kinds, bin) } : stopped);
+  };
+  const groups = options.kinds && groupsOf(options.kinds, bin);
+  return stopFringesOf(integration, stopping, products).map((stopped) =>
+    withWeight(groups ? { ...stopped, groups } : stopped),
+  );
 }
 
 function withWeight(rows: WideRows): WideRows {
@@ -123,38 +129,42 @@ function withWeight(rows: WideRows): WideRows {
   };
 }
 
-/** Rows are passed to `look` in the first pass. */
-export interface RowReader {
-  blocks(): AsyncIterable<WideRows>;
+/** A block of rows of one product, by its number. */
+interface PlaneRows {
+  readonly plane: number;
+  readonly rows: WideRows;
 }
 
-/** Blocks of many integrations' rows; kept in memory where they fit. */
+export interface RowReader {
+  /** The first pass: the rows of every product, kept in memory where they fit. */
+  all(): AsyncIterable<PlaneRows>;
+  /** Any later pass, of one product. */
+  blocks(plane: number): AsyncIterable<WideRows>;
+}
+
+/** Blocks of many integrations' rows, of several products; integrations are passed to `look` in the first pass. */
 export function readRows(
   integrations: Integrations,
   options: RowOptions,
-  look?: (integration: Integration) => void,
+  products: readonly WideProduct[],
+  look: (integration: Integration) => void,
 ): RowReader {
-  let kept: WideRows[] | undefined;
-  let passes = 0;
-  async function* read(): AsyncIterable<WideRows> {
-    const isFirst = passes++ === 0;
-    let keeping: WideRows[] | undefined = isFirst ? [] : undefined;
-    let bytes = 0;
-    for await (const rows of together(
-      isFirst && look ? watched(integrations(), look) : integrations(),
-      options,
-    )) {
-      bytes += bytesOf(rows);
-      if (bytes > KEPT_BYTES) keeping = undefined;
-      keeping?.push(rows);
-      yield rows;
-    }
-    kept = keeping;
-  }
+  let kept: WideRows[][] | undefined;
   return {
-    blocks: async function* () {
-      if (kept) yield* kept;
-      else yield* read();
+    all: async function* () {
+      let keeping: WideRows[][] | undefined = products.map(() => []);
+      let bytes = 0;
+      for await (const block of together(watched(integrations(), look), options, products)) {
+        bytes += bytesOf(block.rows);
+        if (bytes > KEPT_BYTES) keeping = undefined;
+        keeping?.[block.plane].push(block.rows);
+        yield block;
+      }
+      kept = keeping;
+    },
+    blocks: async function* (plane) {
+      if (kept) yield* kept[plane];
+      else for await (const { rows } of together(integrations(), options, [products[plane]])) yield rows;
     },
   };
 }
@@ -172,22 +182,24 @@ async function* watched(
 async function* together(
   integrations: AsyncIterable<Integration> | Iterable<Integration>,
   options: RowOptions,
-): AsyncIterable<WideRows> {
-  let waiting: WideRows[] = [];
-  let visibilities = 0;
+  products: readonly WideProduct[],
+): AsyncIterable<PlaneRows> {
+  const waiting = products.map(() => ({ blocks: [] as WideRows[], visibilities: 0 }));
   // The same bins in every pass: they depend on the times only.
   const bins = prepareBins();
   for await (const integration of integrations) {
-    const rows = rowsOf(integration, options, bins.add(integration));
-    if (rows.uvwM.length === 0) continue;
-    waiting.push(rows);
-    visibilities += rows.weights.length;
-    if (visibilities < TOGETHER) continue;
-    yield joinRows(waiting);
-    waiting = [];
-    visibilities = 0;
+    for (const [plane, rows] of rowsOf(integration, options, products, bins.add(integration)).entries()) {
+      if (rows.uvwM.length === 0) continue;
+      const own = waiting[plane];
+      own.blocks.push(rows);
+      own.visibilities += rows.weights.length;
+      if (own.visibilities < TOGETHER) continue;
+      yield { plane, rows: joinRows(own.blocks) };
+      waiting[plane] = { blocks: [], visibilities: 0 };
+    }
   }
-  if (waiting.length > 0) yield joinRows(waiting);
+  for (const [plane, { blocks }] of waiting.entries())
+    if (blocks.length > 0) yield { plane, rows: joinRows(blocks) };
 }
 
 const bytesOf = ({ uvwM, visibilities, weights }: WideRows): number =>

@@ -15,7 +15,7 @@ export { addRestored, fitBeam, sidelobesOf, type FittedBeam, type Sidelobes } fr
 export { cleanWide, noiseOf } from './clean.js';
 export type { Cleaned, CleanOptions, CleanProgress, RowSource } from './clean.js';
 export { joinRows } from './collect.js';
-export { ownPowers, pairGeometry, stopFringes } from './stopped.js';
+export { ownPowers, pairGeometry, stopFringes, stopFringesOf } from './stopped.js';
 export type { HandTally, StopOptions, WideProduct } from './stopped.js';
 export { prepareWeights, type BeyondCells, type WideWeigher, type WideWeighting } from './weights.js';
 export { boundsOf, type WideGeometry, type WideRows } from './rows.js';

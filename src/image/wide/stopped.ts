@@ -98,12 +98,27 @@ export function pairGeometry({ stationsM, axes, frequenciesHz, storedUvwM }: Cen
 }
 
 /** An integration as rows of calibrated visibilities whose fringes are stopped at a centre. */
-export function stopFringes(integration: Integration, options: StopOptions): WideRows {
-  const { channels, stations, polarisations, flaggedInputs } = integration;
-  const { frequenciesHz, product, solved } = options;
-  const parts: readonly Part[] = partsOf[product];
-  if (polarisations === 1 && parts.some(({ pi, pj }) => pi + pj > 0)) {
-    refuse(WHERE, `${product} of visibilities with one polarisation`, "ask for 'XX'");
+export const stopFringes = (integration: Integration, options: StopOptions): WideRows =>
+  stopFringesOf(integration, options, [options.product])[0];
+
+/** So many channels at a time: their visibilities lie far apart, and a line of memory holds their rows. */
+const TILE = 8;
+
+/**
+ * The same rows for several products, in one pass over the integration: each visibility is read, calibrated and turned
+ * once. Hands are counted of the first product.
+ */
+export function stopFringesOf(
+  integration: Integration,
+  options: Omit<StopOptions, 'product'>,
+  products: readonly WideProduct[],
+): WideRows[] {
+  const { channels, stations, polarisations, flaggedInputs, passThrough, productCounts } = integration;
+  const { frequenciesHz, solved, gains, hands } = options;
+  const partsOfEach = products.map((product): readonly Part[] => partsOf[product]);
+  const beyondOne = products.find((_, p) => partsOfEach[p].some(({ pi, pj }) => pi + pj > 0));
+  if (polarisations === 1 && beyondOne !== undefined) {
+    refuse(WHERE, `${beyondOne} of visibilities with one polarisation`, "ask for 'XX'");
   }
   if (options.stationsM.length !== stations || frequenciesHz.length !== channels) {
     const planned = `${options.stationsM.length} stations and ${frequenciesHz.length} channels`;
@@ -115,62 +130,104 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
   const geometry = pairGeometry(options);
   const rows = geometry.uvwM.length / 3;
   const length = 2 * rows * channels;
-  const values = options.precision === 'float64' ? new Float64Array(length) : new Float32Array(length);
-  const weights = new Float32Array(rows * channels);
+  const made = products.map((product, p) => ({
+    values: options.precision === 'float64' ? new Float64Array(length) : new Float32Array(length),
+    weights: new Float32Array(rows * channels),
+    places: Uint8Array.from(partsOfEach[p], ({ pi, pj }) => pi * polarisations + pj),
+    factors: Float64Array.from(partsOfEach[p].flatMap(({ re, im }) => [re, im])),
+    // One polarisation replaces I where the other is lost, with half the weight; XY needs all its parts.
+    least: product === 'I' ? 1 : partsOfEach[p].length,
+  }));
   const baselines = baselineCount(stations);
-  const sum = new Float64Array(2);
-  let row = 0;
-  for (let i = 0; i < stations; i++) {
-    for (let j = 0; j < i; j++, row++) {
-      const b = baselineIndex(i, j);
-      const delayS = geometry.uvwM[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
-      for (let c = 0; c < channels; c++) {
-        sum.fill(0);
-        let [perWeight, used, last] = [0, 0, 0];
-        for (const part of parts) {
-          const inputI = i * polarisations + part.pi;
-          const inputJ = j * polarisations + part.pj;
-          const isLeftOut =
-            flaggedInputs[inputI] === 1 ||
-            flaggedInputs[inputJ] === 1 ||
-            solved?.[c * stations * polarisations + inputI] === 0 ||
-            solved?.[c * stations * polarisations + inputJ] === 0;
-          const at = ((c * baselines + b) * polarisations + part.pi) * polarisations + part.pj;
-          const weight = isLeftOut ? 0 : weightOf(integration, at, c * baselines + b, part);
-          if (!(weight > 0)) continue;
-          used++;
-          last = part.pi;
-          const [re, im] = calibrated(meanOf(integration, at, weight), { c, inputI, inputJ }, options);
-          perWeight += 1 / weight / parts.length;
-          sum[0] += part.re * re - part.im * im;
-          sum[1] += part.re * im + part.im * re;
+  const perCell = polarisations * polarisations;
+  const isRead = Uint8Array.from({ length: perCell }, (_, k) =>
+    Number(made.some(({ places }) => places.includes(k))),
+  );
+  // The products of a cell: weights, 0 where one is left out, and calibrated means.
+  const cellWeights = new Float64Array(perCell);
+  const cellMeans = new Float64Array(2 * perCell);
+  const stored = passThrough?.weights ?? productCounts;
+  const sums = passThrough ? passThrough.means : integration.visibilities;
+  const inputs = stations * polarisations;
+  const gainInputs = gains ? gains.length / 2 / channels : 0;
+  for (let first = 0; first < channels; first += TILE) {
+    const end = Math.min(channels, first + TILE);
+    for (let i = 0, row = 0; i < stations; i++) {
+      for (let j = 0; j < i; j++, row++) {
+        const b = baselineIndex(i, j);
+        const delayS = geometry.uvwM[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
+        for (let c = first; c < end; c++) {
+          const cell = c * baselines + b;
+          for (let k = 0; k < perCell; k++) {
+            if (isRead[k] === 0) continue;
+            const inputI = polarisations === 1 ? i : 2 * i + (k >> 1);
+            const inputJ = polarisations === 1 ? j : 2 * j + (k & 1);
+            const at = cell * perCell + k;
+            const weight = stored ? stored[at] : integration.counts[cell];
+            const isLeftOut =
+              !(weight > 0) ||
+              flaggedInputs[inputI] === 1 ||
+              flaggedInputs[inputJ] === 1 ||
+              (solved !== undefined &&
+                (solved[c * inputs + inputI] === 0 || solved[c * inputs + inputJ] === 0));
+            cellWeights[k] = isLeftOut ? 0 : weight;
+            if (isLeftOut) continue;
+            const perWeight = passThrough ? 1 : weight;
+            const re = sums[2 * at] / perWeight;
+            const im = sums[2 * at + 1] / perWeight;
+            cellMeans[2 * k] = re;
+            cellMeans[2 * k + 1] = im;
+            if (!gains) continue;
+            // V_ij / (g_i conj(g_j))
+            const gi = 2 * (c * gainInputs + inputI);
+            const gj = 2 * (c * gainInputs + inputJ);
+            const gainRe = gains[gi] * gains[gj] + gains[gi + 1] * gains[gj + 1];
+            const gainIm = gains[gi + 1] * gains[gj] - gains[gi] * gains[gj + 1];
+            const power = gainRe ** 2 + gainIm ** 2;
+            cellMeans[2 * k] = (re * gainRe + im * gainIm) / power;
+            cellMeans[2 * k + 1] = (im * gainRe - re * gainIm) / power;
+          }
+          const angle = -2 * Math.PI * frequenciesHz[c] * delayS;
+          const cosine = Math.cos(angle);
+          const sine = Math.sin(angle);
+          const to = row * channels + c;
+          for (let p = 0; p < made.length; p++) {
+            const { values, weights, places, factors, least } = made[p];
+            const parts = places.length;
+            let [sumRe, sumIm, perWeight, used, last] = [0, 0, 0, 0, 0];
+            for (let n = 0; n < parts; n++) {
+              const k = places[n];
+              const weight = cellWeights[k];
+              if (weight === 0) continue;
+              used++;
+              last = polarisations === 1 ? 0 : k >> 1;
+              perWeight += 1 / weight / parts;
+              sumRe += factors[2 * n] * cellMeans[2 * k] - factors[2 * n + 1] * cellMeans[2 * k + 1];
+              sumIm += factors[2 * n] * cellMeans[2 * k + 1] + factors[2 * n + 1] * cellMeans[2 * k];
+            }
+            if (used < least) continue;
+            const share = parts / used;
+            sumRe *= share;
+            sumIm *= share;
+            perWeight *= share ** 2;
+            if (!Number.isFinite(sumRe + sumIm)) continue;
+            if (hands && p === 0) {
+              hands[used === parts ? 'both' : 'one']++;
+              if (used < parts) hands.second += last;
+            }
+            values[2 * to] = sumRe * cosine - sumIm * sine;
+            values[2 * to + 1] = sumRe * sine + sumIm * cosine;
+            weights[to] = 1 / perWeight;
+          }
         }
-        // One polarisation replaces I where the other is lost, with half the weight; XY needs all its parts.
-        if (used < (product === 'I' ? 1 : parts.length)) continue;
-        const share = parts.length / used;
-        sum[0] *= share;
-        sum[1] *= share;
-        perWeight *= share ** 2;
-        if (!Number.isFinite(sum[0] + sum[1])) continue;
-        if (options.hands) {
-          options.hands[used === parts.length ? 'both' : 'one']++;
-          if (used < parts.length) options.hands.second += last;
-        }
-        const angle = -2 * Math.PI * frequenciesHz[c] * delayS;
-        const cosine = Math.cos(angle);
-        const sine = Math.sin(angle);
-        const to = row * channels + c;
-        values[2 * to] = sum[0] * cosine - sum[1] * sine;
-        values[2 * to + 1] = sum[0] * sine + sum[1] * cosine;
-        weights[to] = 1 / perWeight;
       }
     }
   }
-  return {
+  return made.map(({ values, weights }) => ({
     ...geometry,
     visibilities: visibilitiesRC(values, rows, channels),
     weights: weightsRC(weights, rows, channels),
-  };
+  }));
 }
 
 /** Each station with itself: sums over stations of a product, and of its weights, channel by channel. */

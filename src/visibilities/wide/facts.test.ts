@@ -43,6 +43,44 @@ const settings = (more: Partial<WideSettings> = {}): WideSettings => ({
 });
 const files = { telescope, method: 'a test', unit: 'counts', history: [], sources: [] };
 
+describe('a station without one of its products', () => {
+  it('is in the planes of the others, however far its baselines reach beyond those of the first', async () => {
+    // Station 7 stands on a tower: without it the first product, XX, reaches less far in w.
+    const tower = telescope.stations.map((one, s) => ({ ...one, upM: s === 7 ? 200 : 0 }));
+    const wide = { ...telescope, stations: tower };
+    const many = Float64Array.from({ length: 256 }, (_, c) => 100e6 + 1e3 * c);
+    const one = pointSeen({
+      ...{ telescope: wide, frequenciesHz: many, start, at, fluxJy: 10 },
+      weight: (_, i, j, pi, pj) => ((i === 7 || j === 7) && pi + pj === 0 ? 0 : 1),
+    });
+    // So many pixels that visibilities are gridded, on planes of w, rather than summed by the formula.
+    const pixels = 128;
+    const field = { pixels, cellDeg: 0.12 };
+    const sky = await imageWide(
+      () => [one],
+      { ...setup, telescope: wide, frequenciesHz: many },
+      settings({ stokes: 'IQUV', field }),
+    );
+    assert.equal(sky.method, 'gridded');
+    assert.deepEqual(sky.products.slice(0, 2), ['XX', 'YY']);
+    const middle = (pixels * (pixels + 1)) / 2;
+    for (const p of [0, 1])
+      assert.ok(Math.abs(sky.image[p * pixels ** 2 + middle] - 10) < 0.01, `plane ${p}`);
+  });
+});
+
+describe('an image of four products', () => {
+  it('reads its data once', async () => {
+    let passes = 0;
+    const read = (): Integration[] => {
+      passes++;
+      return [seenAt(0), seenAt(10)];
+    };
+    const sky = await imageWide(read, setup, settings({ stokes: 'IQUV' }));
+    assert.deepEqual([passes, sky.products.length], [1, 4]);
+  });
+});
+
 describe('baselines that are too long for the pixels', () => {
   const { stations } = telescope;
   /** Baselines on the uv grid are at most 1/(2 · cell) long, along each axis. */

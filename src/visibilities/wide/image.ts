@@ -96,13 +96,13 @@ export async function imageWide(
   settings: WideSettings,
 ): Promise<WideSkyImage> {
   const asked = productsOf(setup, settings);
-  const { reader, survey } = await surveyRows(integrations, setup, settings, asked[0]);
+  const { reader, survey } = await surveyRows(integrations, setup, settings, asked);
   const lone = asked[0] === 'I' ? loneHandOf(survey.hands) : undefined;
   const products = lone ? [lone] : asked;
   const plan = planFor(survey, setup, settings);
   const imager = await prepareWideImager(plan, setup.backend, setup);
   try {
-    return await makeImages({ integrations, setup, settings, survey, plan, imager, reader, products });
+    return await makeImages({ setup, settings, survey, plan, imager, reader, products });
   } finally {
     await imager.close();
   }
@@ -135,7 +135,6 @@ export function planFor(
 }
 
 interface Making {
-  readonly integrations: Integrations;
   readonly setup: WideSetup;
   readonly settings: WideSettings;
   readonly survey: WideSurvey;
@@ -155,20 +154,19 @@ interface OnePlane {
 }
 
 async function makeImages(making: Making): Promise<WideSkyImage> {
-  const { setup, settings, survey, plan, products } = making;
+  const { setup, settings, survey, plan, reader, products } = making;
   const { pixels } = plan;
   const channels = settings.channels === 'apart' ? setup.frequenciesHz.length : 1;
   const planes: OnePlane[] = [];
   const hidden = hiddenPixels(plan, survey.centre, setup.telescope, survey);
   const flagged = flaggedPixels(plan, survey.centre, setup, survey);
   for (const [p, product] of products.entries()) {
-    const { reader, survey: seen } =
-      p === 0 ? making : await surveyRows(making.integrations, setup, settings, product);
     for (let c = 0; c < channels; c++) {
       setup.onStep?.(channels > 1 ? `${product}, channel ${c + 1} of ${channels}` : product);
-      const blocks = (): AsyncIterable<WideRows> => (channels === 1 ? reader.blocks() : ofChannel(reader, c));
+      const blocks = (): AsyncIterable<WideRows> =>
+        channels === 1 ? reader.blocks(p) : ofChannel(reader.blocks(p), c);
       planes[c * products.length + p] =
-        channels > 1 && seen.channelWeights[c] === 0
+        channels > 1 && survey.planeWeights[p][c] === 0
           ? emptyPlane(plan)
           : await onePlane(making, blocks, {
               withBeam: p === 0,
@@ -276,8 +274,8 @@ function refuseWithoutI(
     );
 }
 
-async function* ofChannel(reader: RowReader, c: number): AsyncIterable<WideRows> {
-  for await (const rows of reader.blocks()) yield channelOf(rows, c);
+async function* ofChannel(blocks: AsyncIterable<WideRows>, c: number): AsyncIterable<WideRows> {
+  for await (const rows of blocks) yield channelOf(rows, c);
 }
 
 interface PlaneOptions {

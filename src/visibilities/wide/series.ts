@@ -33,7 +33,7 @@ export async function imageWideSeries(
 ): Promise<Series> {
   const { telescope, frequenciesHz, backend } = setup;
   const product = loneProduct(setup) ?? 'I';
-  const { survey } = await surveyRows(integrations, setup, settings, product);
+  const { survey } = await surveyRows(integrations, setup, settings, [product]);
   const plan = planFor(survey, setup, settings);
   const intervals = 1 + Math.floor(survey.durationS / everyS);
   if (intervals > MOST_IMAGES)
@@ -60,14 +60,10 @@ export async function imageWideSeries(
   };
   const make = async (group: readonly Integration[], interval: number): Promise<void> => {
     while (images.length < interval) pushEmpty(images.length);
-    const each = group.map((one) =>
-      rowsOf(one, {
-        telescope,
-        frequenciesHz,
-        centre: survey.centre,
+    const each = group.flatMap((one) =>
+      rowsOf(one, { telescope, frequenciesHz, centre: survey.centre, calibrated: setup.calibrated }, [
         product,
-        calibrated: setup.calibrated,
-      }),
+      ]),
     );
     const blocks = each.filter(({ uvwM }) => uvwM.length > 0);
     setup.onStep?.(`image ${images.length + 1}`);

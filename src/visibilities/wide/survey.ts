@@ -1,5 +1,6 @@
 /** Properties of the data found before imaging: times, the range of w, smearing, losses. */
 import type { Backend } from '../../backend/backend.js';
+import type { WeightsRC } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
@@ -78,16 +79,21 @@ export interface WideSurvey extends WideSpan {
   readonly hands: HandTally;
   readonly frame: SkyFrame;
   readonly pixels: WidePixels;
-  /** channelWeights : [c], 0 for a channel without data. */
+  /** channelWeights : [c], 0 for a channel without data; of the first product. */
   readonly channelWeights: Float64Array;
+  /** The same of every product. */
+  readonly planeWeights: readonly Float64Array[];
 }
 
-/** Reads all data once: times, the range of w, smearing; rows are kept in memory if they fit. */
+/**
+ * Reads all data once, for all products: times, the range of w, smearing; rows are kept in memory if they fit. Facts
+ * that could differ between products are those of the first.
+ */
 export async function surveyRows(
   integrations: Integrations,
   setup: WideSetup,
   settings: WideSettings,
-  product: WideProduct,
+  products: readonly WideProduct[],
 ): Promise<{ readonly reader: RowReader; readonly survey: WideSurvey }> {
   const { telescope, frequenciesHz } = setup;
   setup.onStep?.('read');
@@ -129,21 +135,23 @@ export async function surveyRows(
       telescope,
       frequenciesHz,
       centre,
-      product,
       hands,
       precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
       calibrated: setup.calibrated,
       kinds: setup.kinds,
     },
+    products,
     look,
   );
-  const seen: WideBounds[] = [];
-  const channelWeights = new Float64Array(frequenciesHz.length);
-  for await (const rows of reader.blocks()) {
-    seen.push(boundsOf([rows satisfies WideGeometry]));
-    rows.weights.forEach((weight, at) => (channelWeights[at % channelWeights.length] += weight));
+  const seen = products.map((): WideBounds[] => []);
+  const planeWeights = products.map(() => new Float64Array(frequenciesHz.length));
+  for await (const { plane, rows } of reader.all()) {
+    seen[plane].push(boundsOf([rows satisfies WideGeometry]));
+    addWeights(planeWeights[plane], rows.weights);
   }
-  if (!start || !end || seen.length === 0) {
+  const lost = products.find((_, plane) => seen[plane].length === 0);
+  if (!start || !end || lost !== undefined) {
+    const product = lost ?? products[0];
     refuse(
       WHERE,
       /^(I|XX)$/.test(product)
@@ -156,10 +164,12 @@ export async function surveyRows(
   const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
   const moments = bins.moments();
   refuseBelow(centre, telescope, moments);
+  // Of all products, since a pair may lack some: one plan grids them all.
+  const ranges = seen.flat();
   const bounds = {
-    leastWLambda: Math.min(...seen.map(({ leastWLambda }) => leastWLambda)),
-    mostWLambda: Math.max(...seen.map(({ mostWLambda }) => mostWLambda)),
-    visibilities: seen.reduce((sum, { visibilities }) => sum + visibilities, 0),
+    leastWLambda: Math.min(...ranges.map(({ leastWLambda }) => leastWLambda)),
+    mostWLambda: Math.max(...ranges.map(({ mostWLambda }) => mostWLambda)),
+    visibilities: seen[0].reduce((sum, { visibilities }) => sum + visibilities, 0),
   };
   return {
     reader,
@@ -176,9 +186,17 @@ export async function surveyRows(
       hands,
       frame,
       pixels,
-      channelWeights,
+      channelWeights: planeWeights[0],
+      planeWeights,
     },
   };
+}
+
+/** sums : [c] += weights : [r][c] */
+function addWeights(sums: Float64Array, weights: WeightsRC): void {
+  const channels = sums.length;
+  for (let at = 0; at < weights.length; at += channels)
+    for (let c = 0; c < channels; c++) sums[c] += weights[at + c];
 }
 
 /** As in plan.ts: below this accuracy planes are float64, and so are rows. */
