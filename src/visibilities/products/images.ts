@@ -199,7 +199,7 @@ function planOne(plan: ImagePlan, path: string | undefined): Made<ImagedSky> {
       const shown = stage('image');
       const backend = await from.backend();
       const make = (of: 'I' | 'IQUV', stokes: WideStokes): Promise<WideSkyImage> =>
-        imageWide(() => file.integrations(), setupOf(plan, backend, stokes.gains, shown), {
+        imageWide(() => file.integrations('reused'), setupOf(plan, backend, stokes.gains, shown), {
           ...settingsOf(product, choice),
           channels: product.cube === true ? 'apart' : 'together',
           ...(clean && { clean }),

@@ -25,6 +25,7 @@ import {
   storedProducts,
   type StoredProduct,
   noFaults,
+  type Gathering,
 } from '../../io/gather.js';
 import { recordingSeen } from '../pass-through.js';
 import {
@@ -244,17 +245,21 @@ function opened(
       firstTimeMjdS: rows.times[0],
     },
     faults,
-    integrations: async function* (): AsyncGenerator<Integration> {
+    integrations: async function* (memory = 'own'): AsyncGenerator<Integration> {
       Object.assign(faults, noFaults());
-      const data = new Float32Array(2 * channels * productCount);
-      const weights = new Float32Array(channels * productCount);
-      const frequenciesHz = Float64Array.from(order, ({ frequencyHz }) => frequencyHz);
-      const places = Int32Array.from(order, ({ place }) => place);
-      const unphased = new Float64Array(data.length);
-      const counts = new Float64Array(weights.length);
+      const read = (first: number, count: number, data: Float32Array, weights: Float32Array): void => {
+        casacore.call(
+          ...(['ms_values', path, handle, first, count] as const),
+          ...[channels, productCount, data, weights],
+        );
+      };
+      const add = rowAdder({ rows, order, productCount, stationOf, sign, weighs, read });
+      let gathering: Gathering | undefined;
       for (const slot of slots) {
         await Promise.resolve();
-        const gathering = gather({
+        if (memory === 'reused') gathering?.clear();
+        else gathering = undefined;
+        gathering ??= gather({
           path,
           channels,
           stations: telescope.stations.length,
@@ -264,30 +269,7 @@ function opened(
           faults,
           ...(isStopped && { stoppedAt: phaseCentre }),
         });
-        for (const row of slot.rows) {
-          casacore.call(
-            ...(['ms_values', path, handle, rows.places[row], 1] as const),
-            ...[channels, productCount, data, weights],
-          );
-          const [s1, s2] = [stationOf[rows.antenna1[row]], stationOf[rows.antenna2[row]]];
-          const [u, v, w] = rows.uvw.subarray(3 * row, 3 * row + 3);
-          gathering.row(s1, s2, { uvwM: [sign * u, sign * v, sign * w], integrationS: rows.intervals[row] });
-          for (let c = 0, to = 0; c < places.length; c++) {
-            const phase = (2 * Math.PI * frequenciesHz[c] * w) / SPEED_OF_LIGHT_M_PER_S;
-            const cos = Math.cos(phase);
-            const sin = Math.sin(phase);
-            const from = places[c] * productCount;
-            for (let at = from; at < from + productCount; at++, to++) {
-              const re = data[2 * at];
-              const im = data[2 * at + 1];
-              unphased[2 * to] = re * cos - im * sin;
-              unphased[2 * to + 1] = sign * (im * cos + re * sin);
-              const stored = weights[at];
-              counts[to] = weighs ? stored : Object.is(stored, -0) || stored < 0 ? -1 : 1;
-            }
-          }
-          gathering.fill(unphased, counts);
-        }
+        add(gathering, slot.rows);
         yield gathering.finish({ start: startOf(slot), durationS: slot.durationS });
       }
     },
@@ -297,6 +279,73 @@ function opened(
 
 /** Of DP3. */
 const BDA_TABLES = ['BDA_TIME_AXIS', 'BDA_FACTORS', 'BDA_TIME_FACTOR'];
+
+/** Rows are read some megabytes at a time. */
+const CHUNK_VALUES = 2 ** 18;
+
+interface RowValues {
+  readonly rows: Rows;
+  readonly order: readonly { readonly frequencyHz: number; readonly place: number }[];
+  readonly productCount: number;
+  readonly stationOf: ArrayLike<number>;
+  /** Of uvw. */
+  readonly sign: 1 | -1;
+  readonly weighs: boolean;
+  readonly read: (first: number, count: number, data: Float32Array, weights: Float32Array) => void;
+}
+
+/** Adds rows to an integration, unphased; those that follow each other in the set are read together. */
+function rowAdder({
+  rows,
+  order,
+  productCount,
+  stationOf,
+  sign,
+  weighs,
+  read,
+}: RowValues): (gathering: Gathering, chosen: readonly number[]) => void {
+  const perRow = order.length * productCount;
+  const most = Math.max(1, Math.floor(CHUNK_VALUES / perRow));
+  const data = new Float32Array(2 * most * perRow);
+  const weights = new Float32Array(most * perRow);
+  const frequenciesHz = Float64Array.from(order, ({ frequencyHz }) => frequencyHz);
+  const places = Int32Array.from(order, ({ place }) => place);
+  const unphased = new Float64Array(2 * perRow);
+  const counts = new Float64Array(perRow);
+  const add = (gathering: Gathering, row: number, start: number): void => {
+    const [s1, s2] = [stationOf[rows.antenna1[row]], stationOf[rows.antenna2[row]]];
+    const [u, v, w] = rows.uvw.subarray(3 * row, 3 * row + 3);
+    gathering.row(s1, s2, { uvwM: [sign * u, sign * v, sign * w], integrationS: rows.intervals[row] });
+    for (let c = 0, to = 0; c < places.length; c++) {
+      const phase = (2 * Math.PI * frequenciesHz[c] * w) / SPEED_OF_LIGHT_M_PER_S;
+      const cos = Math.cos(phase);
+      const sin = Math.sin(phase);
+      const from = start + places[c] * productCount;
+      for (let at = from; at < from + productCount; at++, to++) {
+        const re = data[2 * at];
+        const im = data[2 * at + 1];
+        unphased[2 * to] = re * cos - im * sin;
+        unphased[2 * to + 1] = sign * (im * cos + re * sin);
+        const stored = weights[at];
+        counts[to] = weighs ? stored : Object.is(stored, -0) || stored < 0 ? -1 : 1;
+      }
+    }
+    gathering.fill(unphased, counts);
+  };
+  return (gathering, chosen) => {
+    for (let first = 0, count = 1; first < chosen.length; first += count, count = 1) {
+      const place = rows.places[chosen[first]];
+      while (
+        count < most &&
+        first + count < chosen.length &&
+        rows.places[chosen[first + count]] === place + count
+      )
+        count++;
+      read(place, count, data, weights);
+      for (let k = 0; k < count; k++) add(gathering, chosen[first + k], k * perRow);
+    }
+  };
+}
 
 /** DP3 averages short baselines for longer, each row over its own time and channels. */
 function refuseAveraged(path: string, tables: readonly string[]): void {

@@ -10,7 +10,7 @@ import { addSeconds } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { Station } from '../../../telescope/telescope.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
-import { feedsOf, gather, noFaults, type ValueFaults } from '../../io/gather.js';
+import { feedsOf, gather, noFaults, type Gathering, type ValueFaults } from '../../io/gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from '../../hdf5/read.js';
 import { checkUvw, isUnplaced, placedByUvw, placesInUse, type UvwRow } from '../uvw-fit.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
@@ -92,12 +92,13 @@ function opened(file: Hdf5File, options: OpenOptions): VisibilityFile {
     ...(assumed.length > 0 && { assumed }),
     targets: header.targets,
     faults,
-    integrations: async function* (): AsyncGenerator<Integration> {
+    integrations: async function* (memory = 'own'): AsyncGenerator<Integration> {
       Object.assign(faults, noFaults());
+      const gatheringFor = gatherer(path, header, faults, memory);
       for (const slot of header.slots) {
         // Reading is synchronous; other tasks run between integrations.
         await Promise.resolve();
-        yield integrationOf(path, data, header, slot, faults);
+        yield integrationOf(data, header, slot, gatheringFor(slot));
       }
     },
     close: () => file.close(),
@@ -194,28 +195,41 @@ function ends({ visibilities, uvw }: Data, { rows }: Uvh5Header): Record<string,
   };
 }
 
-function integrationOf(
+/** The memory of an integration: new for each, or used again. */
+function gatherer(
   path: string,
-  data: Data,
   header: Weighed,
-  slot: TimeSlot,
   faults: ValueFaults,
-): Integration {
-  const { channels, products, polarisations, stationOf, telescope, direction } = header;
-  const atCentre = slot.runs.every((run) => {
-    for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
-    return true;
-  });
-  const gathering = gather({
-    path,
-    channels: channels.length,
-    stations: telescope.stations.length,
-    polarisations,
-    products,
-    values: header.values,
-    faults,
-    ...(atCentre && { stoppedAt: header.phaseCentre }),
-  });
+  memory: 'own' | 'reused',
+): (slot: TimeSlot) => Gathering {
+  const { channels, products, polarisations, telescope } = header;
+  let before: { readonly gathering: Gathering; readonly atCentre: boolean } | undefined;
+  return (slot) => {
+    const atCentre = slot.runs.every((run) => {
+      for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
+      return true;
+    });
+    if (memory === 'reused' && before?.atCentre === atCentre) {
+      before.gathering.clear();
+      return before.gathering;
+    }
+    const gathering = gather({
+      path,
+      channels: channels.length,
+      stations: telescope.stations.length,
+      polarisations,
+      products,
+      values: header.values,
+      faults,
+      ...(atCentre && { stoppedAt: header.phaseCentre }),
+    });
+    before = { gathering, atCentre };
+    return gathering;
+  };
+}
+
+function integrationOf(data: Data, header: Weighed, slot: TimeSlot, gathering: Gathering): Integration {
+  const { channels, products, stationOf, direction } = header;
   const productCount = products.length;
   const rowValues = channels.length * productCount;
   const chunkRows = Math.max(1, Math.floor(CHUNK_VALUES / rowValues));
