@@ -26,6 +26,7 @@ void describe('bench of commands', () => {
       out: (name) => name,
       recording: () => Promise.resolve('recording'),
       visibilities: () => Promise.resolve('visibilities'),
+      measurementSet: () => Promise.resolve('set'),
       gains: () => Promise.resolve('gains'),
     };
     const none = (): Promise<undefined> => Promise.resolve(undefined);

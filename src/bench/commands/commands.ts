@@ -7,7 +7,7 @@ import { quantile } from '../measure.js';
 import { integrationOf, samplesOf, valuesOf, type BenchFiles, type FileSize } from './files.js';
 import { kernelSeconds, type KernelWork } from './kernels.js';
 import { measureCommand, type Used } from './measured.js';
-import type { CommandPeers } from './peers.js';
+import type { CommandPeers, Peer } from './peers.js';
 
 /** What `corella bench` calls them. */
 export const COMMANDS = 'commands';
@@ -36,17 +36,14 @@ export interface BenchCommand {
   readonly peer?: (peers: CommandPeers, files: BenchFiles, size: FileSize) => Promise<Peer | undefined>;
 }
 
-export interface Peer {
-  readonly name: string;
-  readonly words: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-}
+type From = 'visibilities' | 'measurementSet';
+const kindOf = { visibilities: 'uvh5', measurementSet: 'ms' } satisfies Record<From, string>;
 
-const image = (stokes: 'I' | 'IQUV', extension: 'ms' | 'uvh5', clean = false): BenchCommand => ({
-  command: `image ${stokes}${clean ? ' --clean' : ''} of ${extension}`,
+const image = (stokes: 'I' | 'IQUV', from: From, clean = false): BenchCommand => ({
+  command: `image ${stokes}${clean ? ' --clean' : ''} of ${kindOf[from]}`,
   reads: 'visibilities',
   words: async (files, size) => [
-    ...['image', await files.visibilities(size, extension), '-o', files.out('image.fits'), '--no-picture'],
+    ...['image', await files[from](size), '-o', files.out('image.fits'), '--no-picture'],
     ...['--centre', 'zenith', '--cell', '0.1', '--pixels', '512', '--stokes', stokes],
     ...(clean ? ['--clean', '1000'] : []),
   ],
@@ -54,17 +51,18 @@ const image = (stokes: 'I' | 'IQUV', extension: 'ms' | 'uvh5', clean = false): B
   peer: (peers, files, size) => peers.wsclean(files, size, stokes, clean ? 1000 : 0),
 });
 
-const convert = (extension: 'uvh5' | 'uvfits' | 'ms'): BenchCommand => ({
+const convert = (extension: 'uvh5' | 'uvfits' | 'ms', peer: BenchCommand['peer']): BenchCommand => ({
   command: `convert to ${extension}`,
   reads: 'visibilities',
   words: async (files, size) => [
     'convert',
-    await files.visibilities(size, 'uvh5'),
+    await files.visibilities(size),
     files.out(`converted.${extension}`),
   ],
-  peer: (peers, files, size) =>
-    extension === 'ms' ? peers.casacore(files, size) : peers.h5py(files, size, 'write'),
+  peer,
 });
+
+const readAndWrite: BenchCommand['peer'] = (peers, files, size) => peers.h5py(files, size, 'write');
 
 const correlate = (name: string, integrationsOf: (size: FileSize) => number): BenchCommand => ({
   command: `correlate, ${name}`,
@@ -84,38 +82,38 @@ export const benchCommands: readonly BenchCommand[] = [
   {
     command: 'inspect',
     reads: 'visibilities',
-    words: async (files, size) => ['inspect', await files.visibilities(size, 'uvh5')],
+    words: async (files, size) => ['inspect', await files.visibilities(size)],
     peer: (peers, files, size) => peers.h5py(files, size, 'read'),
   },
-  convert('uvh5'),
-  convert('uvfits'),
-  convert('ms'),
+  convert('uvh5', readAndWrite),
+  convert('uvfits', readAndWrite),
+  convert('ms', (peers, files, size) => peers.casacore(files, size)),
   {
     command: 'apply',
     reads: 'visibilities',
     words: async (files, size) => [
       'apply',
-      await files.visibilities(size, 'uvh5'),
+      await files.visibilities(size),
       await files.gains(size),
       files.out('applied.uvh5'),
     ],
-    peer: (peers, files, size) => peers.h5py(files, size, 'write'),
+    peer: readAndWrite,
   },
   {
     command: 'calibrate',
     reads: 'visibilities',
     words: async (files, size) => [
-      ...['calibrate', await files.visibilities(size, 'uvh5')],
+      ...['calibrate', await files.visibilities(size)],
       ...['-o', files.out('solved.json'), '--min-baseline', '0'],
     ],
     kernels: (size) => [{ kernel: 'calibrate', size }],
     peer: (peers, files, size) => peers.h5py(files, size, 'read'),
   },
-  image('I', 'ms'),
-  image('IQUV', 'ms'),
-  image('I', 'uvh5'),
-  image('IQUV', 'uvh5'),
-  image('I', 'ms', true),
+  image('I', 'measurementSet'),
+  image('IQUV', 'measurementSet'),
+  image('I', 'visibilities'),
+  image('IQUV', 'visibilities'),
+  image('I', 'measurementSet', true),
   correlate('5 integrations', () => 5),
   correlate('100 integrations', () => 100),
   {

@@ -39,7 +39,9 @@ export interface BenchFiles {
   /** A name in the folder for what a command writes. */
   out(name: string): string;
   recording(size: FileSize): Promise<string>;
-  visibilities(size: FileSize, extension: 'uvh5' | 'ms'): Promise<string>;
+  visibilities(size: FileSize): Promise<string>;
+  /** The same, converted. */
+  measurementSet(size: FileSize): Promise<string>;
   gains(size: FileSize): Promise<string>;
 }
 
@@ -59,9 +61,8 @@ export async function openFiles(corella: readonly string[], closers: Closers): P
   const files: BenchFiles = {
     out,
     recording: (size) => once(`${size.name}.sigmf-meta`, (path) => record(run, size, path)),
-    visibilities: (size, extension) =>
-      once(`${size.name}.${extension}`, async (path) => {
-        if (extension === 'ms') return run('convert', await files.visibilities(size, 'uvh5'), path);
+    visibilities: (size) =>
+      once(`${size.name}.uvh5`, async (path) => {
         const each = integrationOf(size, size.integrations);
         const recording = await files.recording(size);
         return run(
@@ -75,9 +76,11 @@ export async function openFiles(corella: readonly string[], closers: Closers): P
           each,
         );
       }),
+    measurementSet: (size) =>
+      once(`${size.name}.ms`, async (path) => run('convert', await files.visibilities(size), path)),
     gains: (size) =>
       once(`${size.name}-gains.json`, async (path) =>
-        run('calibrate', await files.visibilities(size, 'uvh5'), '-o', path, '--min-baseline', '0'),
+        run('calibrate', await files.visibilities(size), '-o', path, '--min-baseline', '0'),
       ),
   };
   return files;

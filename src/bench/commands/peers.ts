@@ -1,7 +1,12 @@
 /** Programs of others that do what a command does, where they are installed. */
 import type { BenchFiles, FileSize } from './files.js';
 import { measureCommand } from './measured.js';
-import type { Peer } from './commands.js';
+
+export interface Peer {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
 
 export interface CommandPeers {
   /** Peers that are not installed. */
@@ -63,18 +68,18 @@ export async function findPeers(): Promise<CommandPeers> {
     absent: Object.entries(installed).flatMap(([name, isThere]) => (isThere ? [] : [name])),
     h5py: async (files, size, what) => {
       if (!installed.h5py) return undefined;
-      const path = await files.visibilities(size, 'uvh5');
+      const path = await files.visibilities(size);
       const target = what === 'write' ? [files.out('peer.uvh5')] : [];
       return { name: `h5py, ${what}`, words: [PYTHON, '-c', READ_AND_WRITE, path, ...target] };
     },
     casacore: async (files, size) => {
       if (!installed.casacore) return undefined;
-      const path = await files.visibilities(size, 'ms');
+      const path = await files.measurementSet(size);
       return { name: 'python-casacore, copy', words: [PYTHON, '-c', COPY_TABLE, path, files.out('peer.ms')] };
     },
     wsclean: async (files, size, pol, components) => {
       if (!installed.wsclean) return undefined;
-      const path = await files.visibilities(size, 'ms');
+      const path = await files.measurementSet(size);
       return {
         name: 'WSClean',
         words: [
