@@ -102,11 +102,11 @@ cpSync(join(root, 'dist'), join(app, 'dist'), {
 });
 cpSync(join(root, 'dist', native), join(app, 'dist', 'native'), { recursive: true });
 const files = ['package.json', 'LICENSE', 'CHANGELOG.md', 'README.md', 'scripts/run-tests.js'];
-for (const name of [...files, 'docs/observation.schema.json', 'examples']) {
+for (const name of [...files, 'docs', 'examples']) {
   const from = join(root, name);
   if (!existsSync(from)) continue;
   mkdirSync(dirname(join(app, name)), { recursive: true });
-  cpSync(from, join(app, name), { recursive: true });
+  cpSync(from, join(app, name), { recursive: true, filter: (path) => !path.endsWith('.png') });
 }
 // Tests of what only a clone has.
 writeFileSync(join(app, 'left-out-tests.json'), `${JSON.stringify(leftOutTests, null, 2)}\n`);

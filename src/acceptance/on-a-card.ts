@@ -6,8 +6,8 @@ export const hasCard = describeCuda().present;
 
 /** Of the largest value. */
 export const imageTolerance = hasCard ? 1e-6 : 0;
-/** A pixel of a picture may be one level brighter. */
-const PICTURE_TOLERANCE = 1 / 128;
+/** A pixel of a picture may be some levels brighter, where colours are steep. */
+const PICTURE_TOLERANCE = 1 / 64;
 
 /** What differs between two files, but for that. */
 export async function differences(x: string, y: string): Promise<readonly unknown[]> {
