@@ -195,13 +195,13 @@ describe('beams of recordings and captures', () => {
   });
 
   it('in PSRFITS are those of the filterbank; a killed run leaves whole rows', async () => {
-    const made = ['p.fil', 'p.sf', 'q.sf'].map((path, n) =>
+    const made = ['f.fil', 'p.sf', 'q.sf'].map((path, n) =>
       beams(path, `towards: Cas A, every: 1ms, detection: IQUV, bits: ${[32, 32, 16][n]}`),
     );
     await observation('psrfits.yaml', '{ recording: sky.sigmf-meta }', made, 'front: { channels: 16 }\n');
     await ran('run', 'psrfits.yaml', '--into', 'psrfits');
     const [wanted, floats, sixteen] = await Promise.all(
-      ['p.fil', 'p.sf', 'q.sf'].map((name) => valuesOf(join('psrfits', name))),
+      ['f.fil', 'p.sf', 'q.sf'].map((name) => valuesOf(join('psrfits', name))),
     );
     assert.deepEqual(floats.values, wanted.values);
     assert.ok(Math.abs(secondsBetween(wanted.header.start, floats.header.start)) < 1e-6);
@@ -225,7 +225,7 @@ describe('beams of recordings and captures', () => {
       ['search', '--high-dm', '1'],
     ]) {
       const figures = await Promise.all(
-        ['p.fil', 'p.sf'].map(async (name) => {
+        ['f.fil', 'p.sf'].map(async (name) => {
           const [verb, ...more] = words;
           return {
             ...(JSON.parse(await ran(verb, `psrfits/${name}`, ...more, '--json')) as object),

@@ -5,7 +5,7 @@ import { compareFiles } from '../inspect/index.js';
 export const hasCard = describeCuda().present;
 
 /** Of the largest value. */
-export const imageTolerance = hasCard ? 1e-6 : 0;
+export const imageTolerance = hasCard ? 1e-5 : 0;
 /** A pixel of a picture may be some levels brighter, where colours are steep. */
 const PICTURE_TOLERANCE = 1 / 64;
 

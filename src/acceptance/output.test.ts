@@ -59,7 +59,7 @@ describe('output', () => {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       child.kill('SIGINT');
-      assert.equal(await end, 'SIGINT');
+      assert.equal(await end, 130);
       assert.deepEqual(await readdir(folder), []);
     });
   });

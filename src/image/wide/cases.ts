@@ -326,7 +326,8 @@ export function wideCases(
     const imager = await prepareOn(plan, backend);
     const whole = await imageOf(imager, rows);
     const pieces = await imageOf(imager, part(0, 7), part(7, 100), part(100, all));
-    assert.ok(worstOverPeak(pieces, whole) < 1e-6);
+    // A card adds float32 in no fixed order.
+    assert.ok(worstOverPeak(pieces, whole) < (backend.kind === 'cuda' ? 3e-6 : 1e-6));
     const { weightSum, image } = await imager.finish();
     assert.equal(weightSum, 0);
     assert.ok(image.every((value) => value === 0 || Number.isNaN(value)));
