@@ -140,18 +140,18 @@ if (with_('astropy')) {
   writeFileSync(
     join(folder, 'beam.yaml'),
     `corella: 1\nsource: { recording: beam.sigmf-meta }\nfront: { channels: 16 }\nproducts:\n` +
-      [beams('floats.fil', 32), beams('eight.sf', 8), beams('sixteen.sf', 16), beams('floats.sf', 32)]
+      [beams('wanted.fil', 32), beams('eight.sf', 8), beams('sixteen.sf', 16), beams('floats.sf', 32)]
         .map((one) => `  - ${one}\n`)
         .join(''),
   );
   corella('run', 'beam.yaml', '--quiet');
   const { start } = z
     .object({ start: z.string() })
-    .parse(JSON.parse(readFileSync(join(folder, 'floats.fil.json'), 'utf8')));
+    .parse(JSON.parse(readFileSync(join(folder, 'wanted.fil.json'), 'utf8')));
   for (const name of ['eight.sf', 'sixteen.sf', 'floats.sf'])
     judge(
       `${name}: astropy reads the values, the time and the place`,
-      run(peers.python, join(root, 'scripts/clients/psrfits.py'), name, 'floats.fil', start.replace('Z', '')),
+      run(peers.python, join(root, 'scripts/clients/psrfits.py'), name, 'wanted.fil', start.replace('Z', '')),
       [{ format: 'psrfits', peer: 'astropy' }],
     );
 }
