@@ -10,7 +10,7 @@ export { readCards, type CardContent, type Cards } from './cards.js';
 export { openFitsPlanes } from './fits/planes.js';
 export { encodeFitsImage, writeFitsImage, type CrossHandLack, type FitsImage } from './fits/image.js';
 export { holdsFitsImage, readFitsImage, type ReadFitsImage } from './fits/read-image.js';
-export { encodeFitsSeries } from './fits/series.js';
+export { encodeFitsSeries, fitsSeriesWriter, type FitsSeriesFacts } from './fits/series.js';
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
 export { crossHandKnown, writeGains, type DataUnits, type GainsAt, type GainsFile } from './gains/gains.js';
 export { findPartialFiles } from './io/partial-files.js';

@@ -3,6 +3,7 @@ import { readdir, readFile, readlink, realpath, rename, rm, stat } from 'node:fs
 import { dirname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { repairFilterbank } from './filterbank/filterbank.js';
+import { repairFitsSeries } from './fits/series.js';
 import { isThere } from './io/outputs.js';
 import { findPartialFiles, finalNameOf, type PartialFile } from './io/partial-files.js';
 import { formats, openFile, visibilityFormatFor } from './registry.js';
@@ -34,7 +35,8 @@ export async function recover(
   } else {
     const found = await recoverAll(left, overwrite);
     const isDone = found.some(({ outcome }) => outcome === 'recovered');
-    if (!isDone && (await isPlainOutput(path))) done.push(await repairInPlace(path));
+    const inPlace = !isDone && (await isPlainOutput(path)) ? await repairInPlace(path) : undefined;
+    if (inPlace) done.push(inPlace);
     done.push(...found);
   }
   if (done.length === 0 && !(await isThere(path)))
@@ -88,6 +90,7 @@ async function recoverAll(left: readonly PartialFile[], overwrite: boolean): Pro
 /** By file name: a kind of file that is complete after each integration. */
 const isGrowing = (path: string): boolean =>
   isOfBeams(path) ||
+  isOfImages(path) ||
   formats.some(
     ({ grows, extensions }) =>
       grows === true && extensions.some((extension) => path.toLowerCase().endsWith(extension)),
@@ -96,8 +99,11 @@ const isGrowing = (path: string): boolean =>
 /** Beams, and the description beside them. */
 const isOfBeams = (path: string): boolean => /\.(?:fil|sf|fil\.json|sf\.json)$/i.test(path);
 
-/** The number of integrations or values in the repaired file. */
+const isOfImages = (path: string): boolean => /\.fits?$/i.test(path);
+
+/** The number of integrations, values or images in the repaired file. */
 async function repaired(path: string, from: string): Promise<number> {
+  if (isOfImages(path)) return repairFitsSeries(from);
   if (!isOfBeams(path)) return visibilityFormatFor(path).repair(from);
   if (/\.(?:fil|sf)$/i.test(path)) return repairFilterbank(from);
   // It is written at once: complete, or empty.
@@ -109,10 +115,12 @@ async function repaired(path: string, from: string): Promise<number> {
 const isPlainOutput = async (path: string): Promise<boolean> =>
   isGrowing(path) && (await stat(path).catch(() => undefined))?.isFile() === true;
 
-async function repairInPlace(path: string): Promise<Recovered> {
+async function repairInPlace(path: string): Promise<Recovered | undefined> {
   const writer = await writerOf(path);
   if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
   const integrations = await repaired(path, path);
+  // An image, or visibilities of others.
+  if (integrations === 0 && isOfImages(path)) return undefined;
   // No content found: the reader refuses a file without a complete header, or of another kind.
   if (integrations === 0 && !isOfBeams(path)) await (await openFile(path)).close();
   return { path, from: path, sizeBytes: 0, integrations, outcome: 'whole already' };

@@ -1,7 +1,6 @@
 /** A series of images: what both ways of imaging hand over for each, and how they become a cube and an animation. */
-import { present } from '../core/present.js';
 import { planeML, type PlaneML } from '../core/axes.js';
-import { refuse } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
   imageStretch,
@@ -10,11 +9,12 @@ import {
   skyPicture,
   type SkyPlan,
 } from '../draw/index.js';
-import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
+import { fitsSeriesWriter, openOutput, openOutputSet, type FitsSeriesFacts } from '../formats/index.js';
 import type { BeyondCells, FittedBeam, HandTally, WideMethod } from '../image/index.js';
 import type { SkyFrame, SkyPosition } from '../sky/frame.js';
 import { brightnessFacts, labelsOf, type PictureOptions } from './products.js';
 import type { Smearing } from './smearing.js';
+import { endsEarly } from './write.js';
 
 export interface SeriesImage {
   /** Stokes I, or the only product. */
@@ -69,65 +69,169 @@ export const onContactSheet = <One>(images: readonly One[]): One[] => {
   return images.filter((_, k) => k % step === 0);
 };
 
-/** Writes images one after the other as a cube in time, an animation, and a contact sheet where requested. */
-export async function writeSeries(paths: SeriesPaths, series: Series, options: SeriesOptions): Promise<void> {
-  const { images, plan, beam, frequencyHz, bandHz } = series;
-  if (images.length === 0)
-    refuse('image', 'no image came of the series', 'give a shorter products.images.every');
-  const { telescope } = options;
-  const stretch = imageStretch(jointly(images));
-  const blank = new Set(series.lost);
+/** What holds for all images of a file, and how they are labelled. */
+export interface SeriesFacts {
+  readonly series: Pick<
+    Series,
+    'plan' | 'beam' | 'frequencyHz' | 'bandHz' | 'everyS' | 'centreName' | 'lost'
+  >;
+  readonly options: SeriesOptions;
+}
+
+/** A cube in time that is written image by image; an animation and a contact sheet are drawn at its end. */
+export interface SeriesFile {
+  add(image: SeriesImage): Promise<void>;
+  finish(): Promise<void>;
+  /** Ends early, also after a failure; returns the number of images in the file. With none, no file remains. */
+  keep(): Promise<number>;
+  abandon(): Promise<void>;
+}
+
+/**
+ * `factsAt`: called at the beginning and the end, with the middle image. `appears`: the file has its name from the first
+ * image on.
+ */
+export async function openSeries(
+  paths: SeriesPaths,
+  factsAt: (middle: Pick<SeriesImage, 'frame'>) => SeriesFacts,
+  { appears = false } = {},
+): Promise<SeriesFile> {
   const isDrawn = paths.png !== undefined || paths.sheet !== undefined;
-  const shownImages = isDrawn ? images.filter((_, k) => !blank.has(k)) : [];
-  const pictures = shownImages.map(({ plane, start, durationS, exposureS, frame }) =>
-    skyPicture({
-      ...labelsOf(
-        { frame, start, durationS, exposureS, frequencyHz, bandHz, digits: durationS < 1 ? 3 : 0 },
-        options,
-      ),
-      plane,
-      plan,
-      stretch,
-      beam,
-    }),
-  );
-  const animation =
-    paths.png === undefined
-      ? undefined
-      : await renderAnimation(pictures, { width: options.width ?? ANIMATION_WIDTH });
-  const shown = onContactSheet(pictures);
-  const columns = Math.ceil(Math.sqrt(shown.length));
-  const sheet =
-    paths.sheet === undefined
-      ? undefined
-      : await renderContactSheet(shown, { columns, width: Math.floor(SHEET_WIDTH / columns) });
-  const set = await openOutputSet([paths.fits, paths.png, paths.sheet].filter((path) => path !== undefined));
+  /** Without their planes, unless they are drawn. */
+  const images: (Omit<SeriesImage, 'plane'> & { readonly plane?: PlaneML })[] = [];
+  const output = await openOutput(paths.fits);
+  let writer: ReturnType<typeof fitsSeriesWriter> | undefined;
+  let isFinished = false;
+  const facts = (): SeriesFacts => factsAt(images[Math.floor(images.length / 2)]);
+  const end = async (): Promise<void> => {
+    if (!writer) refuse('image', 'no image came of the series', 'give a shorter products.images.every');
+    const now = facts();
+    await writer.finish(headerFacts(now));
+    await output.finish();
+    isFinished = true;
+    if (!isDrawn) return;
+    const drawn = await drawSeries(paths, images as SeriesImage[], now);
+    const set = await openOutputSet(drawn.map(({ path }) => path));
+    try {
+      for (const [k, { bytes }] of drawn.entries()) await set.files[k].write(bytes);
+      await set.finish();
+    } catch (error) {
+      await set.abandon();
+      throw error;
+    }
+  };
+  return {
+    add: async (image) => {
+      images.push(isDrawn ? image : { ...image, plane: undefined });
+      try {
+        writer ??= fitsSeriesWriter(output, headerFacts(facts()));
+        await writer.add(image);
+      } catch (error) {
+        images.pop();
+        throw error;
+      }
+      output.worthKeeping();
+      if (appears) await output.appear();
+    },
+    finish: end,
+    keep: async () => {
+      if (isFinished || !writer || images.length === 0) {
+        await output.abandon();
+        return images.length;
+      }
+      await writer.keep(headerFacts(facts()));
+      await output.finish();
+      isFinished = true;
+      return images.length;
+    },
+    abandon: () => output.abandon(),
+  };
+}
+
+/** On a full disk the images stay, without their table and pictures if need be. */
+export async function finishSeries(file: SeriesFile, path: string): Promise<void> {
   try {
-    const middle = images[Math.floor(images.length / 2)];
-    await encodeFitsSeries(set.files[0], {
-      pixels: plan.pixels,
-      pixelSize: plan.pixelSize,
-      centre: middle.centre,
-      object: series.centreName,
-      beam,
-      telescope: telescope.name,
-      unit: options.unit,
-      frequencyHz,
-      everyS: series.everyS,
-      planes: images,
-      history: present(
-        ...brightnessFacts(options).history,
-        images.some(({ centre }) => centre.raDeg !== middle.centre.raDeg) &&
-          'each image has a centre of its own: CRVAL is of the middle one, table TIMES has all',
-      ),
-    });
-    const drawn = [animation, sheet].filter((one) => one !== undefined);
-    for (const [k, one] of drawn.entries()) await set.files[k + 1].write(one);
-    await set.finish();
+    await file.finish();
   } catch (error) {
-    await set.abandon();
+    if (!(error instanceof CorellaError) || !endsEarly(error)) throw error;
+    const { where, what, fix, cause } = error;
+    const kept = await file.keep();
+    throw new CorellaError(
+      {
+        where,
+        what: `${what}; ${path} is whole and holds ${kept === 1 ? '1 image' : `${kept} images`}`,
+        fix,
+      },
+      { cause },
+    );
+  }
+}
+
+/** Writes images one after the other as a cube in time, an animation, and a contact sheet where requested. */
+export async function writeSeries(
+  paths: SeriesPaths,
+  { images, ...series }: Series,
+  options: SeriesOptions,
+): Promise<void> {
+  const file = await openSeries(paths, () => ({ series, options }));
+  try {
+    for (const image of images) await file.add(image);
+    await finishSeries(file, paths.fits);
+  } catch (error) {
+    await file.abandon();
     throw error;
   }
+}
+
+const headerFacts = ({
+  series: { plan, beam, centreName, frequencyHz, everyS },
+  options,
+}: SeriesFacts): FitsSeriesFacts => ({
+  pixels: plan.pixels,
+  pixelSize: plan.pixelSize,
+  object: centreName,
+  beam,
+  telescope: options.telescope.name,
+  unit: options.unit,
+  frequencyHz,
+  everyS,
+  history: brightnessFacts(options).history,
+});
+
+async function drawSeries(
+  paths: SeriesPaths,
+  images: readonly SeriesImage[],
+  { series, options }: SeriesFacts,
+): Promise<{ readonly path: string; readonly bytes: Uint8Array }[]> {
+  const { plan, beam, frequencyHz, bandHz } = series;
+  const stretch = imageStretch(jointly(images));
+  const blank = new Set(series.lost);
+  const pictures = images
+    .filter((_, k) => !blank.has(k))
+    .map(({ plane, start, durationS, exposureS, frame }) =>
+      skyPicture({
+        ...labelsOf(
+          { frame, start, durationS, exposureS, frequencyHz, bandHz, digits: durationS < 1 ? 3 : 0 },
+          options,
+        ),
+        plane,
+        plan,
+        stretch,
+        beam,
+      }),
+    );
+  const drawn: { path: string; bytes: Uint8Array }[] = [];
+  if (paths.png !== undefined) {
+    const width = options.width ?? ANIMATION_WIDTH;
+    drawn.push({ path: paths.png, bytes: await renderAnimation(pictures, { width }) });
+  }
+  if (paths.sheet !== undefined) {
+    const shown = onContactSheet(pictures);
+    const columns = Math.ceil(Math.sqrt(shown.length));
+    const width = Math.floor(SHEET_WIDTH / columns);
+    drawn.push({ path: paths.sheet, bytes: await renderContactSheet(shown, { columns, width }) });
+  }
+  return drawn;
 }
 
 /** One colour scale: values of all images, thinned where they are many. */

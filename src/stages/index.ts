@@ -50,7 +50,11 @@ export { type DirectImageSettings, type DirectSkyImage, prepareDirectImage } fro
 export {
   type Series,
   type SeriesImage,
+  type SeriesFacts,
+  type SeriesFile,
   type SeriesPaths,
+  finishSeries,
+  openSeries,
   onContactSheet,
   writeSeries,
 } from './image-series.js';

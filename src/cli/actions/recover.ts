@@ -1,4 +1,5 @@
 /** What corella recover does, loaded when it runs. */
+import { parse } from 'node:path';
 import { formatBytes } from '../../core/units.js';
 import { recover, type Recovered } from '../../formats/index.js';
 import { openTerminal } from '../report/terminal.js';
@@ -20,9 +21,18 @@ export async function run(path: string, { remove, overwrite, ...options }: Recov
   );
 }
 
+/** What a file consists of, if not of integrations. */
+const kinds: Partial<Record<string, string>> = {
+  '.fil': 'value',
+  '.sf': 'value',
+  '.json': 'description',
+  '.fits': 'image',
+  '.fit': 'image',
+};
+
 function lineOf({ path, from, sizeBytes, integrations, outcome }: Recovered): string {
   const size = formatBytes(sizeBytes);
-  const what = /\.(?:fil|sf)$/i.test(path) ? 'value' : /\.json$/i.test(path) ? 'description' : 'integration';
+  const what = kinds[parse(path).ext.toLowerCase()] ?? 'integration';
   const count = `${integrations} ${what}${integrations === 1 ? '' : 's'}`;
   switch (outcome) {
     case 'recovered':
@@ -30,10 +40,10 @@ function lineOf({ path, from, sizeBytes, integrations, outcome }: Recovered): st
     case 'whole already':
       return `${path}: ${count}, whole`;
     case 'nothing was finished':
-      return `${from}: no integration was finished; corella recover ${from} --remove removes its ${size}`;
+      return `${from}: no ${what} was finished; corella recover ${from} --remove removes its ${size}`;
     case 'removed':
       return `${from}: removed, ${size}`;
     case 'no visibilities':
-      return `${from}: only visibilities and beams can be recovered; corella recover ${from} --remove removes its ${size}`;
+      return `${from}: only visibilities, beams and series of images can be recovered; corella recover ${from} --remove removes its ${size}`;
   }
 }

@@ -77,8 +77,10 @@ export function remarkCards(keyword: 'HISTORY' | 'COMMENT', text: string): strin
   return cards;
 }
 
-export function headerBytes(cards: readonly string[]): Uint8Array {
-  const text = [...cards, END].join('');
+/** With blank cards before END, if it takes the place of a header of `sizeBytes`. */
+export function headerBytes(cards: readonly string[], sizeBytes = 0): Uint8Array {
+  const blank = ' '.repeat(Math.max(0, sizeBytes - FITS_BLOCK_BYTES - CARD * cards.length));
+  const text = [...cards, blank, END].join('');
   return new TextEncoder().encode(text.padEnd(paddedBytes(text.length)));
 }
 

@@ -52,7 +52,10 @@ import {
   passing,
   type Stage,
   type TimedSpectra,
-  writeSeries,
+  finishSeries,
+  openSeries,
+  type SeriesFacts,
+  type SeriesFile,
   type SeriesImage,
   type CardIntegration,
   leavingOutLate,
@@ -216,12 +219,31 @@ export async function planImages(
       }
       const emit = paths ? undefined : handingOver(making, 'images');
       const lastsS = every ?? endOfFront(observed.front) / grid.spectrumRateHz;
-      const made: SeriesImage[] = [];
+      let series: SeriesFile | undefined;
       let only: SkyImage | undefined;
       /** The plan of the last image, and its instant. */
       let last: (() => Pick<SkyImage, 'plan' | 'frame' | 'start'>) | undefined;
       const left = (): void => {
         leftOut++;
+      };
+      const factsAt = ({ frame: middle }: Pick<SeriesImage, 'frame'>): SeriesFacts => {
+        const { plan, frame: lastFrame } = last?.() ?? { plan: imagePlan, frame };
+        return {
+          series: {
+            plan,
+            everyS: lastsS,
+            centreName: centreOf({ plan, frame: lastFrame }).name,
+            beam: stationBeam(plan),
+            frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
+            bandHz: spectra.channelWidthHz * frequenciesHz.length,
+          },
+          options: imageOptions(fields, observed, making, middle),
+        };
+      };
+      const record = async (image: SeriesImage): Promise<void> => {
+        if (!paths) return;
+        series ??= await openSeries(paths, factsAt);
+        await series.add(image);
       };
       const take = async (sky: SkyImage): Promise<void> => {
         count++;
@@ -234,7 +256,7 @@ export async function planImages(
             about: imageOptions(fields, observed, making, sky.frame),
           });
         else if (every !== undefined)
-          made.push({
+          await record({
             plane: planeML(planeOf(sky), sky.plan.pixels),
             start: sky.start,
             durationS: sky.durationS,
@@ -262,30 +284,14 @@ export async function planImages(
           seen = { peak, hand, stokes, plan, durationS, betweenPixels: betweenPixels(sky) };
           return;
         }
-        if (!paths) return;
-        const middle = made[Math.floor(made.length / 2)];
-        const options = imageOptions(fields, observed, making, middle.frame);
-        const beam = stationBeam(plan);
-        await writeSeries(
-          paths,
-          {
-            images: made,
-            plan,
-            everyS: every,
-            centreName: centreOf({ plan, frame: lastFrame }).name,
-            beam,
-            frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
-            bandHz: spectra.channelWidthHz * frequenciesHz.length,
-          },
-          options,
-        );
+        if (series && path !== undefined) await finishSeries(series, path);
       };
       const product: MadeProduct = {
         composed: composed(method, { settings, lastsS, take, left }, fields, observed, making, clock),
-        take: ({ image, values }) => {
+        take: async ({ image, values }) => {
           if (values.byteLength === 0) {
             leftOut++;
-            return Promise.resolve();
+            return;
           }
           if (!image) throw new Error('a piece of a series without its times');
           const floats = new Uint8Array(values.buffer, values.byteOffset, values.byteLength).slice();
@@ -301,18 +307,20 @@ export async function planImages(
           const axes = axesAt(of, normalEnu);
           const plan = { ...imagePlan, axes };
           const centre = centreOf({ plan, frame: imaged }).position;
-          made.push({ plane: planeML(plane, side), start, durationS, frame: imaged, centre });
           count++;
           last = () => ({ plan: planSky(imagedBy, of, frequenciesHz, settings), frame: imaged, start });
-          return Promise.resolve();
+          await record({ plane: planeML(plane, side), start, durationS, frame: imaged, centre });
         },
         finish,
         keep: async () => {
           if (count === 0) return `${path ?? 'images'}: no image was finished, and nothing was written`;
-          await finish();
-          return `${path ?? 'images'} is whole and holds the ${count === 1 ? 'one image that was' : `${count} images that were`} finished`;
+          const kept = await finish().then(
+            () => count,
+            (error: unknown) => series?.keep() ?? Promise.reject(error as Error),
+          );
+          return `${path ?? 'images'} is whole and holds the ${kept === 1 ? 'one image that was' : `${kept} images that were`} finished`;
         },
-        abandon: () => Promise.resolve(),
+        abandon: () => series?.abandon() ?? Promise.resolve(),
       };
       return Promise.resolve(product);
     },
