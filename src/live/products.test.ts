@@ -1,5 +1,6 @@
 /** Products of a live run in process: two stream epochs of samples in memory. */
 import assert from 'node:assert/strict';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gainsCA, spectraCAT } from '../core/axes.js';
@@ -123,6 +124,40 @@ describe('every product of a live run', () => {
     assert.deepEqual(items, Array<string>(4).fill('visibilities'));
     assert.match(outcome.failures.join(), /images: no place for it/);
     assert.match(noted.join(), /images: no place for it/);
+  });
+
+  it('writes a cube image by image; a full disk is reported at once, and does not end the run', async (t) => {
+    const path = join(temporaryFolder('live-products'), 'sky.fits');
+    const probe = await open('/dev/null');
+    const prototype = Object.getPrototypeOf(probe) as typeof probe;
+    await probe.close();
+    const { write } = prototype as unknown as Record<'write', (this: unknown, ...of: unknown[]) => unknown>;
+    let writes = 0;
+    // Header and plane of the first image, and nothing after that.
+    t.mock.method(prototype, 'write', function (this: typeof probe, ...of: unknown[]) {
+      if (++writes > 2) return Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+      return write.apply(this, of);
+    });
+    const products = [
+      { images: path, every: 1, pixels: 64 },
+      { visibilities: null, integration: 1 },
+    ];
+    let [items, noted] = [0, ''];
+    const notes: string[] = [];
+    const { outcome } = await run(
+      { products },
+      {
+        say: (line) => notes.push(textOf(line)),
+        onItem: () => {
+          if (++items === 3) noted = notes.join();
+          return Promise.resolve();
+        },
+      },
+    );
+    assert.equal(items, 4, 'the run goes on');
+    assert.match(noted, /sky.fits: .* is full.* holds 1 image; trying again/);
+    assert.deepEqual(outcome.failures, ['images: 3 of them are in no file']);
+    assert.deepEqual([outcome.summary.files, outcome.summary.pictures], [[path], 1]);
   });
 
   it('is calibrated by the gains of a file, steered or not, whatever else is made', async () => {

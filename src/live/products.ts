@@ -125,12 +125,16 @@ export class LiveProducts {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const recorder of this.recorders.values())
+    for (const recorder of this.recorders.values()) {
       try {
         await recorder.close();
       } finally {
         await recorder.end?.();
       }
+      const { leftOut = 0 } = recorder;
+      if (leftOut > 0)
+        this.failures.push(`images: ${leftOut} of them ${leftOut === 1 ? 'is' : 'are'} in no file`);
+    }
   }
 
   /** Integrations are made for the page too, unless a card would make them for nothing. */

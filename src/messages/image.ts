@@ -119,6 +119,40 @@ export const imageMessages = {
       `${count(images, 'image')} left out: ${isSolving ? 'there were no gains yet, or ' : ''}no data are left there`,
     help: 'All data of these images are flagged or missing, or came before the first solution of the gains.',
   }),
+  'image.cube-ended': declare({
+    severity: 'warning',
+    data: {
+      path: 'of the images',
+      what: '`full`: the disk is full, or the folder may not be written; `gone`, `moved`; `many`: no cube is begun, as the data began anew too often',
+      images: 'in the cube, or lost with it',
+      why: 'the reason, in words',
+      to: 'where a moved cube is',
+    },
+    text: ({
+      path,
+      what,
+      images,
+      why,
+      to,
+    }: {
+      path: string;
+      what: 'full' | 'gone' | 'moved' | 'many';
+      images: number;
+      why: string;
+      to: string;
+    }) => {
+      const many = count(images, 'image');
+      if (what === 'moved')
+        return `${path} was moved to ${to}, where it is whole and holds ${many}; a new one begins`;
+      if (what === 'many') return `${path}: ${why}; no cube is begun until the minute is over`;
+      if (what === 'full')
+        return `${path}: ${why}${images > 0 ? `; it is whole and holds ${many}` : ''}; trying again in 10 s`;
+      return images > 0
+        ? `${path} ${why}: ${many} lost; a new one begins`
+        : `${path} ${why}; tried again with every image`;
+    },
+    help: 'A live run goes on without this cube and begins a new one when that is possible. Images until then are in no file, and are counted at the end.',
+  }),
   'image.direct-error': declare({
     severity: 'warning',
     data: {

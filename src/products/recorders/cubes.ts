@@ -1,21 +1,14 @@
-/** Images of a live run in FITS cubes: collected in memory and written at the end of each cube's time range. */
+/** Images of a live run in FITS cubes, written image by image; pictures are drawn at the end of a cube's time range. */
 import { join, parse } from 'node:path';
 import { planeML } from '../../core/axes.js';
-import { addSeconds, formatInstant, isInLeapSecond } from '../../core/instant.js';
-import { leapSecondsBefore } from '../../core/leap-seconds.js';
+import { addSeconds, formatInstant, isInLeapSecond, type Instant } from '../../core/instant.js';
 import { averageChannels, stationBeam, stokesI } from '../../image/index.js';
 import type { FrontSpectra } from '../../compose/index.js';
 import { message, type Line } from '../../messages/index.js';
 import type { ImageRecorder } from './pictures.js';
-import {
-  centreOf,
-  type PictureOptions,
-  type SkyImage,
-  writeSeries,
-  type SeriesImage,
-} from '../../stages/index.js';
+import { centreOf, openSeries, type PictureOptions, type SkyImage } from '../../stages/index.js';
 import type { Product } from '../registry.js';
-import { nextPath, slotOf } from './files.js';
+import { GrowingFiles, type FileEvent, type GrowingWriter } from './files.js';
 
 interface CubeSettings {
   readonly fields: Product<'images'>;
@@ -26,82 +19,117 @@ interface CubeSettings {
   readonly about: (last: SkyImage) => PictureOptions;
 }
 
-/** A cube above this size is written and a new one begun. */
+/** A cube of more, in memory, ends, and a new one is begun. */
 const MOST_BYTES = 2 ** 30;
 
-export class ImageCubes implements ImageRecorder {
-  private images: SeriesImage[] = [];
-  private last: SkyImage | undefined;
-  private slot = 0;
-  private leaps = 0;
-  private collectedBytes = 0;
-  private cubes = 0;
-  private unit = '';
-  readonly paths: string[] = [];
-  /** Images in files so far. */
-  drawn = 0;
+interface CubeImage {
+  readonly start: Instant;
+  readonly durationS: number;
+  readonly sky: SkyImage;
+  readonly unit: string;
+}
 
-  private leftOut: string | undefined;
+class Cubes extends GrowingFiles<CubeImage> {
+  private begun: { readonly unit: string; readonly pixels: number } | undefined;
+  private bytes = 0;
 
   constructor(
     private readonly settings: CubeSettings,
-    private readonly onLine: (line: Line) => void,
-  ) {}
-
-  async show(sky: SkyImage, unit: string): Promise<void> {
-    const inside = [sky.start, addSeconds(sky.start, sky.durationS / 2)].find(isInLeapSecond);
-    if (inside) {
-      await this.close();
-      const second = formatInstant({ ...inside, fraction: 1 }, 0);
-      if (this.leftOut !== second)
-        this.onLine(message('data.leap-second', { path: this.settings.path, second }));
-      this.leftOut = second;
-      return;
-    }
-    const slot = slotOf(this.settings.fields['file-every'], sky.start);
-    const leaps = leapSecondsBefore(sky.start.unixSeconds);
-    const isOver =
-      slot !== this.slot || leaps !== this.leaps || unit !== this.unit || this.collectedBytes > MOST_BYTES;
-    if (this.images.length > 0 && isOver) await this.close();
-    [this.slot, this.leaps, this.unit] = [slot, leaps, unit];
-    const { plan, frame, start, durationS } = sky;
-    const plane = planeML(stokesI(averageChannels(sky.image, plan, sky.weights), plan, 0), plan.pixels);
-    this.images.push({ plane, start, durationS, frame, centre: centreOf(sky).position });
-    this.collectedBytes += plane.byteLength;
-    this.last = sky;
+    onEvent: (event: FileEvent) => void,
+  ) {
+    super({ ...settings, everyS: settings.fields['file-every'] }, onEvent);
   }
 
-  /** Writes the collected images. */
-  async close(): Promise<void> {
-    const { images, last } = this;
-    if (!last || images.length === 0) return;
-    [this.images, this.collectedBytes] = [[], 0];
+  override async append(image: CubeImage): Promise<void> {
+    const { unit, pixels } = this.begun ?? {};
+    const isOther = unit !== image.unit || pixels !== image.sky.plan.pixels;
+    if (this.begun && (isOther || this.bytes > MOST_BYTES)) await this.close();
+    await super.append(image);
+  }
+
+  protected override async create(path: string, { sky, unit }: CubeImage): Promise<GrowingWriter<CubeImage>> {
     const { fields, spectra, about } = this.settings;
     const { frequenciesHz, channelWidthHz } = spectra;
-    const naming = { ...this.settings, everyS: fields['file-every'] };
-    const fits = await nextPath(naming, images[0].start, this.cubes === 0);
-    const { dir, name } = parse(fits);
-    const beam = stationBeam(last.plan);
-    await writeSeries(
+    this.begun = { unit, pixels: sky.plan.pixels };
+    this.bytes = 0;
+    const { dir, name } = parse(path);
+    let last = sky;
+    const series = await openSeries(
       {
-        fits,
+        fits: path,
         // Drawing is slower than imaging.
         ...(fields.picture === true && { png: join(dir, `${name}.png`) }),
         ...(fields.sheet === true && { sheet: join(dir, `${name}-sheet.png`) }),
       },
-      {
-        images,
-        plan: last.plan,
-        everyS: fields.every ?? 1,
-        centreName: centreOf(last).name,
-        beam,
-        frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
-        bandHz: channelWidthHz * frequenciesHz.length,
-      },
-      { ...about(last), unit: this.unit },
+      () => ({
+        series: {
+          plan: last.plan,
+          everyS: fields.every ?? 1,
+          centreName: centreOf(last).name,
+          beam: stationBeam(last.plan),
+          frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
+          bandHz: channelWidthHz * frequenciesHz.length,
+        },
+        options: { ...about(last), unit },
+      }),
+      { appears: true },
     );
-    this.cubes++;
-    this.drawn += images.length;
-    this.paths.push(fits);
+    return {
+      ...series,
+      append: async ({ sky: next }) => {
+        const { image, plan, weights, frame, start, durationS } = next;
+        const plane = planeML(stokesI(averageChannels(image, plan, weights), plan, 0), plan.pixels);
+        await series.add({ plane, start, durationS, frame, centre: centreOf(next).position });
+        this.bytes += plane.byteLength;
+        last = next;
+      },
+    };
+  }
+}
+
+export class ImageCubes implements ImageRecorder {
+  private readonly cubes: Cubes;
+  private leftOutLeap: string | undefined;
+
+  constructor(
+    private readonly settings: CubeSettings,
+    private readonly onLine: (line: Line) => void,
+  ) {
+    this.cubes = new Cubes(settings, (event) => {
+      const { path, kind, integrations: images, why = '', to = '' } = event;
+      if (kind !== 'opened' && kind !== 'closed')
+        onLine(message('image.cube-ended', { path, what: kind, images, why, to }));
+    });
+  }
+
+  get paths(): readonly string[] {
+    return this.cubes.paths;
+  }
+
+  /** Images in files so far. */
+  get drawn(): number {
+    return this.cubes.written;
+  }
+
+  get leftOut(): number {
+    return this.cubes.unwritten;
+  }
+
+  async show(sky: SkyImage, unit: string): Promise<void> {
+    const { start, durationS } = sky;
+    const inside = [start, addSeconds(start, durationS / 2)].find(isInLeapSecond);
+    if (!inside) {
+      await this.cubes.append({ start, durationS, sky, unit });
+      return;
+    }
+    await this.cubes.close();
+    const second = formatInstant({ ...inside, fraction: 1 }, 0);
+    if (this.leftOutLeap !== second)
+      this.onLine(message('data.leap-second', { path: this.settings.path, second }));
+    this.leftOutLeap = second;
+  }
+
+  close(): Promise<void> {
+    return this.cubes.close();
   }
 }

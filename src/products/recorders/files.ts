@@ -1,4 +1,4 @@
-/** Integrations into files by time: complete after every integration, closed at the end of the time range. */
+/** Integrations and images into files by time: complete after each of them, closed at the end of the time range. */
 import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
 import type { Integration } from '../../core/blocks.js';
@@ -68,10 +68,16 @@ const MINUTE_MS = 60_000;
 /** Errors when an existing folder has disappeared. */
 const PLACE_GONE = ['ENOENT', 'ENOTDIR', 'ESTALE'];
 
-interface OpenFile {
+/** What a file holds: an integration, or an image. */
+type Timed = Pick<Integration, 'start' | 'durationS'>;
+
+/** Complete after each item. */
+export type GrowingWriter<Item> = Omit<VisibilityWriter, 'append'> & { append(item: Item): Promise<void> };
+
+interface OpenFile<Item> {
   readonly path: string;
   readonly slot: number;
-  readonly writer: VisibilityWriter;
+  readonly writer: GrowingWriter<Item>;
   integrations: number;
   /** Date of the latest integration. */
   dateS: number;
@@ -105,8 +111,9 @@ export const positionFrom = (
 ): FilePosition =>
   stoppedAt(centre, header.telescope, addSeconds(start, everyS === undefined ? 0 : everyS / 2));
 
-export class FilesByTime implements LiveFiles {
-  private open: OpenFile | undefined;
+/** Files by time of items that are written as they come. */
+export abstract class GrowingFiles<Item extends Timed> implements Recorder {
+  private open: OpenFile<Item> | undefined;
   private opened = 0;
   private retryAtMs = 0;
   private isPlaceGone = false;
@@ -114,7 +121,7 @@ export class FilesByTime implements LiveFiles {
   private isAnew = false;
   private begunAnewMs: number[] = [];
   /** Reported with the next file that is closed. */
-  private leftOut: string | undefined;
+  private besides: string | undefined;
   /** Every file with data, in time order. */
   readonly paths: string[] = [];
   written = 0;
@@ -122,24 +129,26 @@ export class FilesByTime implements LiveFiles {
   unwritten = 0;
 
   constructor(
-    private readonly settings: FileSettings,
+    private readonly naming: Naming,
     private readonly onEvent: (event: FileEvent) => void,
   ) {}
 
-  /** `position`: of a file that begins here; by default that of the settings. */
-  async append(integration: Integration, position?: FilePosition): Promise<void> {
+  /** The file that begins with an item. */
+  protected abstract create(path: string, item: Item): Promise<GrowingWriter<Item>>;
+
+  async append(item: Item): Promise<void> {
     await this.look();
-    const slot = slotOf(this.settings.everyS, integration.start);
-    const middle = addSeconds(integration.start, integration.durationS / 2);
+    const slot = slotOf(this.naming.everyS, item.start);
+    const middle = addSeconds(item.start, item.durationS / 2);
     if (isInLeapSecond(middle)) {
       const leap = formatInstant({ ...middle, fraction: 1 }, 0);
-      this.leftOut = `the leap second ${leap} is not written: dates of files cannot hold it`;
+      this.besides = `the leap second ${leap} is not written: dates of files cannot hold it`;
       await this.finish();
       return;
     }
     const leaps = leapSecondsBefore(middle.unixSeconds);
     const dateS = middle.unixSeconds + middle.fraction;
-    const leastS = Math.min(ONE_DATE_S, integration.durationS / 4);
+    const leastS = Math.min(ONE_DATE_S, item.durationS / 4);
     const { open: before } = this;
     if (before && (before.slot !== slot || before.leaps !== leaps || dateS - before.dateS < leastS))
       await this.finish();
@@ -148,12 +157,8 @@ export class FilesByTime implements LiveFiles {
       return;
     }
     try {
-      this.open ??= await this.create(
-        integration,
-        { slot, leaps },
-        position ?? positionFrom(this.settings, integration),
-      );
-      await this.open.writer.append(integration);
+      this.open ??= await this.begin(item, { slot, leaps });
+      await this.open.writer.append(item);
       this.open.growing ??= await growingFile(this.open.path);
       this.open.integrations++;
       this.open.dateS = dateS;
@@ -205,7 +210,7 @@ export class FilesByTime implements LiveFiles {
 
   /** Retried with every integration and reported once. */
   private async withoutPlace(why: string): Promise<void> {
-    const { path } = this.open ?? this.settings;
+    const { path } = this.open ?? this.naming;
     await this.open?.writer.abandon();
     this.open = undefined;
     if (!this.isPlaceGone) this.onEvent({ kind: 'gone', path, integrations: 0, why });
@@ -229,7 +234,7 @@ export class FilesByTime implements LiveFiles {
     }
     this.retryAtMs = this.begunAnewMs[0] + MINUTE_MS;
     const why = `the data began anew ${MOST_FILES_A_MINUTE} times within a minute`;
-    this.onEvent({ kind: 'many', path: this.settings.path, integrations: 0, why });
+    this.onEvent({ kind: 'many', path: this.naming.path, integrations: 0, why });
     return true;
   }
 
@@ -264,8 +269,8 @@ export class FilesByTime implements LiveFiles {
     this.open = undefined;
     await done.growing?.close();
     this.paths.push(path);
-    this.onEvent({ kind: 'closed', path, integrations, ...(this.leftOut && { why: this.leftOut }) });
-    this.leftOut = undefined;
+    this.onEvent({ kind: 'closed', path, integrations, ...(this.besides && { why: this.besides }) });
+    this.besides = undefined;
   }
 
   private async keep(why: string): Promise<void> {
@@ -275,24 +280,41 @@ export class FilesByTime implements LiveFiles {
     await full?.growing?.close();
     const integrations = full ? await full.writer.keep() : 0;
     if (full && integrations > 0) this.paths.push(full.path);
-    this.onEvent({ kind: 'full', path: full?.path ?? this.settings.path, integrations, why });
+    this.onEvent({ kind: 'full', path: full?.path ?? this.naming.path, integrations, why });
   }
 
-  private async create(
-    { start }: Integration,
-    times: Pick<OpenFile, 'slot' | 'leaps'>,
-    position: FilePosition,
-  ): Promise<OpenFile> {
-    const { header, values, largestSum } = this.settings;
-    const path = await nextPath(this.settings, start, this.opened === 0);
-    const writer = await visibilityFormatFor(path).createVisibilities(
-      path,
-      { ...header, ...position, feedFrame: 'feeds' },
-      { values, appears: 'first-integration', largestSum },
-    );
+  private async begin(item: Item, times: Pick<OpenFile<Item>, 'slot' | 'leaps'>): Promise<OpenFile<Item>> {
+    const path = await nextPath(this.naming, item.start, this.opened === 0);
+    const writer = await this.create(path, item);
     this.opened++;
     this.onEvent({ kind: 'opened', path, integrations: 0 });
     return { path, ...times, writer, integrations: 0, dateS: -Infinity };
+  }
+}
+
+export class FilesByTime extends GrowingFiles<Integration> implements LiveFiles {
+  private position: FilePosition | undefined;
+
+  constructor(
+    private readonly settings: FileSettings,
+    onEvent: (event: FileEvent) => void,
+  ) {
+    super(settings, onEvent);
+  }
+
+  /** `position`: of a file that begins here; by default that of the settings. */
+  override append(integration: Integration, position?: FilePosition): Promise<void> {
+    this.position = position;
+    return super.append(integration);
+  }
+
+  protected override create(path: string, integration: Integration): Promise<VisibilityWriter> {
+    const { header, values, largestSum } = this.settings;
+    return visibilityFormatFor(path).createVisibilities(
+      path,
+      { ...header, ...(this.position ?? positionFrom(this.settings, integration)), feedFrame: 'feeds' },
+      { values, appears: 'first-integration', largestSum },
+    );
   }
 }
 

@@ -10,6 +10,8 @@ export interface Recorder {
   readonly written?: number;
   /** Integrations that were lost to a full disk or a removed file. */
   readonly unwritten?: number;
+  /** Images that were lost to a full disk or a removed file. */
+  readonly leftOut?: number;
   /** Images that were drawn or written. */
   readonly drawn?: number;
 }
