@@ -1,5 +1,6 @@
 /** A series of images: what both ways of imaging hand over for each, and how they become a cube and an animation. */
 import { planeML, type PlaneML } from '../core/axes.js';
+import { InterruptedError } from '../core/ending.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
@@ -89,12 +90,12 @@ export interface SeriesFile {
 
 /**
  * `factsAt`: called at the beginning and the end, with the middle image. `appears`: the file has its name from the first
- * image on.
+ * image on. `stays`: it stays under its temporary name if the process ends before it is finished.
  */
 export async function openSeries(
   paths: SeriesPaths,
   factsAt: (middle: Pick<SeriesImage, 'frame'>) => SeriesFacts,
-  { appears = false } = {},
+  { appears = false, stays = false } = {},
 ): Promise<SeriesFile> {
   const isDrawn = paths.png !== undefined || paths.sheet !== undefined;
   /** Without their planes, unless they are drawn. */
@@ -130,7 +131,7 @@ export async function openSeries(
         images.pop();
         throw error;
       }
-      output.worthKeeping();
+      if (stays) output.worthKeeping();
       if (appears) await output.appear();
     },
     finish: end,
@@ -148,40 +149,57 @@ export async function openSeries(
   };
 }
 
-/** On a full disk the images stay, without their table and pictures if need be. */
+/** On a full disk the images stay, without their table and pictures if need be, and the error says so. */
+async function keptAfter(error: unknown, file: SeriesFile, path: string): Promise<unknown> {
+  if (!(error instanceof CorellaError) || error instanceof InterruptedError || !endsEarly(error)) {
+    await file.abandon();
+    return error;
+  }
+  const { where, what, fix, cause } = error;
+  const kept = await file.keep();
+  const holds = kept === 1 ? '1 image' : `${kept} images`;
+  return kept === 0
+    ? error
+    : new CorellaError({ where, what: `${what}; ${path} is whole and holds ${holds}`, fix }, { cause });
+}
+
 export async function finishSeries(file: SeriesFile, path: string): Promise<void> {
   try {
     await file.finish();
   } catch (error) {
-    if (!(error instanceof CorellaError) || !endsEarly(error)) throw error;
-    const { where, what, fix, cause } = error;
-    const kept = await file.keep();
-    throw new CorellaError(
-      {
-        where,
-        what: `${what}; ${path} is whole and holds ${kept === 1 ? '1 image' : `${kept} images`}`,
-        fix,
-      },
-      { cause },
-    );
+    throw await keptAfter(error, file, path);
+  }
+}
+
+/** A series of the images that `fill` adds. */
+export async function writtenSeries<Result>(
+  paths: SeriesPaths,
+  factsAt: (middle: Pick<SeriesImage, 'frame'>) => SeriesFacts,
+  fill: (add: (image: SeriesImage) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const file = await openSeries(paths, factsAt);
+  try {
+    const result = await fill((image) => file.add(image));
+    await file.finish();
+    return result;
+  } catch (error) {
+    throw await keptAfter(error, file, paths.fits);
   }
 }
 
 /** Writes images one after the other as a cube in time, an animation, and a contact sheet where requested. */
-export async function writeSeries(
+export const writeSeries = (
   paths: SeriesPaths,
   { images, ...series }: Series,
   options: SeriesOptions,
-): Promise<void> {
-  const file = await openSeries(paths, () => ({ series, options }));
-  try {
-    for (const image of images) await file.add(image);
-    await finishSeries(file, paths.fits);
-  } catch (error) {
-    await file.abandon();
-    throw error;
-  }
-}
+): Promise<void> =>
+  writtenSeries(
+    paths,
+    () => ({ series, options }),
+    async (add) => {
+      for (const image of images) await add(image);
+    },
+  );
 
 const headerFacts = ({
   series: { plan, beam, centreName, frequencyHz, everyS },

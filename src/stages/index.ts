@@ -57,6 +57,7 @@ export {
   openSeries,
   onContactSheet,
   writeSeries,
+  writtenSeries,
 } from './image-series.js';
 export { type Finer, prepareFold, spectraBehind } from './fine/fold.js';
 export { type FineChannels, planFineChannels, streamsOf } from './fine/streams.js';

@@ -242,7 +242,7 @@ export async function planImages(
       };
       const record = async (image: SeriesImage): Promise<void> => {
         if (!paths) return;
-        series ??= await openSeries(paths, factsAt);
+        series ??= await openSeries(paths, factsAt, { stays: true });
         await series.add(image);
       };
       const take = async (sky: SkyImage): Promise<void> => {

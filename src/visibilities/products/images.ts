@@ -24,8 +24,10 @@ import {
   onContactSheet,
   responseOf,
   stokesFrameOf,
-  writeSeries,
+  writtenSeries,
   type Series,
+  type SeriesFacts,
+  type SeriesImage,
   type StokesFrame,
 } from '../../stages/index.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
@@ -45,7 +47,7 @@ import { correctedWide } from '../wide/brightness.js';
 import { chooseWide, type WideChoice } from '../wide/choose.js';
 import { imageWide, type WideSkyImage } from '../wide/image.js';
 import { writeWide, type WidePaths } from '../wide/products.js';
-import { imageWideSeries } from '../wide/series.js';
+import { imageWideSeries, type WideSeriesFacts } from '../wide/series.js';
 import type { WideSettings } from '../wide/settings.js';
 import type { WideSetup } from '../wide/survey.js';
 import { lacksProducts, defaultStokes, wideStokes, type WideStokes } from '../wide/stokes.js';
@@ -150,27 +152,40 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
     paths: Object.values(paths) as string[],
     make: async ({ history, stage }) => {
       const shown = stage('images');
-      const series = await imageWideSeries(
-        () => file.integrations(),
-        setupOf(plan, await from.backend(), plan.gains, shown),
-        { ...settingsOf(product, choice), stokes: 'I', channels: 'together' },
-        everyS,
-      );
-      const { made, images } = series;
-      const middle = images[Math.floor(images.length / 2)];
-      await writeSeries(paths, series, {
-        telescope,
-        method: weightWords(product),
-        unit,
-        gainsAre,
-        response: responseOf(data),
-        history: present(
-          ...history,
-          made && `${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`,
+      let known: WideSeriesFacts | undefined;
+      const factsAt = ({ frame }: Pick<SeriesImage, 'frame'>): SeriesFacts => {
+        if (!known) throw new Error('a series of images without its facts');
+        const { made } = known;
+        return {
+          series: known,
+          options: {
+            telescope,
+            method: weightWords(product),
+            unit,
+            gainsAre,
+            response: responseOf(data),
+            history: present(
+              ...history,
+              made && `${weightWords(product)}, ${methodWords(made.method, made.accuracy)}`,
+            ),
+            sources: parseSources(product.sources ?? 'all')(frame),
+            look: lookOf(product),
+          },
+        };
+      };
+      const backend = await from.backend();
+      const series = await writtenSeries(paths, factsAt, (add) =>
+        imageWideSeries(
+          () => file.integrations(),
+          setupOf(plan, backend, plan.gains, shown),
+          { ...settingsOf(product, choice), stokes: 'I', channels: 'together' },
+          everyS,
+          (image, facts) => {
+            known = facts;
+            return add(image);
+          },
         ),
-        sources: parseSources(product.sources ?? 'all')(middle.frame),
-        look: lookOf(product),
-      });
+      );
       return {
         kind: 'series',
         telescope,
@@ -178,7 +193,7 @@ function planSeries(plan: ImagePlan, path: string, everyS: number): Made<ImagedS
         unit,
         note: choice.note,
         series,
-        ...(paths.sheet !== undefined && { onContactSheet: onContactSheet(images).length }),
+        ...(paths.sheet !== undefined && { onContactSheet: onContactSheet(series.images).length }),
         seconds: shown.done(),
       };
     },

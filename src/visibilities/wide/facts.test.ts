@@ -136,7 +136,19 @@ describe('a series with an interval that is lost', () => {
   it('has a blank plane for it, so that planes are as far apart as the header states', async () => {
     // Flagged from 20 s on, and no data from 30 s to 50 s.
     const integrations = [seenAt(0), seenAt(10, lone), seenAt(20, none), seenAt(50)];
-    const series = await imageWideSeries(() => integrations, setup, settings(), 10);
+    const shown: number[] = [];
+    const series = await imageWideSeries(
+      () => integrations,
+      setup,
+      settings(),
+      10,
+      ({ plane }, { beam }) => {
+        assert.ok(beam, 'what the header states is known with the first image');
+        shown.push(Math.round(plane[MIDDLE]));
+        return Promise.resolve();
+      },
+    );
+    assert.deepEqual(shown, [10, 10, NaN, NaN, NaN, 10]);
     assert.deepEqual(
       series.images.map(({ plane }) => Math.round(plane[MIDDLE])),
       [10, 10, NaN, NaN, NaN, 10],

@@ -24,12 +24,19 @@ import { addBeyond, noneBeyond, prepareWeighed, refuseWeightless } from './weigh
 /** A limit, since a gap of days with a short --every would fill the disk with blank planes. */
 const MOST_IMAGES = 100_000;
 
-/** Images of a stream of integrations, one per time range, with u, v and w. */
+/** What holds for all images, once there are data in one. */
+export type WideSeriesFacts = Pick<
+  Series,
+  'plan' | 'beam' | 'frequencyHz' | 'bandHz' | 'everyS' | 'centreName' | 'lost' | 'made'
+>;
+
+/** Images of a stream of integrations, one per time range, with u, v and w. `onImage`: called with each, in order. */
 export async function imageWideSeries(
   integrations: Integrations,
   setup: WideSetup,
   settings: WideSettings,
   everyS: number,
+  onImage?: (image: SeriesImage, facts: WideSeriesFacts) => Promise<void>,
 ): Promise<Series> {
   const { telescope, frequenciesHz, backend } = setup;
   const product = loneProduct(setup) ?? 'I';
@@ -47,19 +54,45 @@ export async function imageWideSeries(
   const images: SeriesImage[] = [];
   const beyond = noneBeyond();
   let beam: ReturnType<typeof tryFit>;
-  const push = (plane: PlaneML, start: Instant, durationS: number, exposureS: number): void => {
+  const lost: number[] = [];
+  const band = usedBand(frequenciesHz, setup.channelWidthHz, survey.channelWeights);
+  const facts = (): WideSeriesFacts => ({
+    everyS,
+    centreName: survey.centre.name,
+    beam,
+    lost,
+    made: { method: imager.method, accuracy: plan.accuracy },
+    plan: {
+      pixels: plan.pixels,
+      pixelSize: plan.pixelCosine,
+      field: survey.pixels.field,
+      axes: survey.frame.tangentAxes(survey.centre.position(survey.frame)),
+    },
+    frequencyHz: band.frequencyHz,
+    bandHz: band.widthHz,
+  });
+  let shown = 0;
+  const push = async (
+    plane: PlaneML,
+    start: Instant,
+    durationS: number,
+    exposureS: number,
+  ): Promise<void> => {
     const frame = skyFrame(telescope.site, addSeconds(start, durationS / 2));
     images.push({ plane, start, durationS, exposureS, frame, centre: survey.centre.position(frame) });
+    // Without data in any there is no beam yet, and perhaps nothing to image.
+    if (lost.length === images.length) return;
+    // Without a listener nothing would count: the arguments of an optional call are not computed.
+    while (onImage && shown < images.length) await onImage(images[shown++], facts());
   };
-  const lost: number[] = [];
   const noValues = planeML(new Float64Array(plan.pixels ** 2).fill(Number.NaN), plan.pixels);
   /** Its plane is written blank, so that planes are evenly spaced in time. */
-  const pushEmpty = (interval: number): void => {
+  const pushEmpty = (interval: number): Promise<void> => {
     lost.push(interval);
-    push(noValues, addSeconds(survey.start, interval * everyS), everyS, 0);
+    return push(noValues, addSeconds(survey.start, interval * everyS), everyS, 0);
   };
   const make = async (group: readonly Integration[], interval: number): Promise<void> => {
-    while (images.length < interval) pushEmpty(images.length);
+    while (images.length < interval) await pushEmpty(images.length);
     const each = group.flatMap((one) =>
       rowsOf(one, { telescope, frequenciesHz, centre: survey.centre, calibrated: setup.calibrated }, [
         product,
@@ -68,7 +101,7 @@ export async function imageWideSeries(
     const blocks = each.filter(({ uvwM }) => uvwM.length > 0);
     setup.onStep?.(`image ${images.length + 1}`);
     if (blocks.length === 0) {
-      pushEmpty(interval);
+      await pushEmpty(interval);
       return;
     }
     const rows = joinRows(blocks);
@@ -78,7 +111,7 @@ export async function imageWideSeries(
     await imager.accumulate(weighed);
     const { image, weightSum } = await imager.finish();
     if (!(weightSum > 0)) {
-      pushEmpty(interval);
+      await pushEmpty(interval);
       return;
     }
     if (lost.length === images.length) {
@@ -102,7 +135,7 @@ export async function imageWideSeries(
     blank(image, hidden);
     blank(image, flaggedPixels(plan, survey.centre, setup, { start, durationS }));
     const exposureS = group.reduce((sum, one) => sum + one.durationS, 0);
-    push(planeML(image, plan.pixels), start, durationS, exposureS);
+    await push(planeML(image, plan.pixels), start, durationS, exposureS);
   };
   try {
     let group: Integration[] = [];
@@ -129,26 +162,7 @@ export async function imageWideSeries(
     await imager.close();
   }
   if (lost.length === images.length) refuseWeightless(beyond);
-  const band = usedBand(frequenciesHz, setup.channelWidthHz, survey.channelWeights);
-  return {
-    images,
-    everyS,
-    centreName: survey.centre.name,
-    beam,
-    lost,
-    hands: survey.hands,
-    smearing: survey.smearing,
-    beyond,
-    made: { method: imager.method, accuracy: plan.accuracy },
-    plan: {
-      pixels: plan.pixels,
-      pixelSize: plan.pixelCosine,
-      field: survey.pixels.field,
-      axes: survey.frame.tangentAxes(survey.centre.position(survey.frame)),
-    },
-    frequencyHz: band.frequencyHz,
-    bandHz: band.widthHz,
-  };
+  return { ...facts(), images, hands: survey.hands, smearing: survey.smearing, beyond };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- a stream of one
