@@ -41,6 +41,6 @@ for (const major of majors) {
   const must = (...words) => {
     if (spawnSync(node, words, { cwd: folder, stdio: 'inherit' }).status !== 0) process.exitCode = 1;
   };
-  must(join(dist, 'cli', 'main.js'), 'demo', '--into', major);
+  must(join(dist, 'cli', 'main.js'), 'demo', '-o', major);
   must(join(root, 'scripts', 'run-tests.js'), ...files);
 }
