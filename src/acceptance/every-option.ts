@@ -255,7 +255,12 @@ const sources = {
   range: async (place: Place, observation: Plain, into: string) => {
     const { backend, folder } = place;
     const whole = recorded(place, observation);
-    const named = { ...whole, products: whole.products.map((one) => renamed(one, into)) } as Observation;
+    const levels = whole.front?.['equaliser-out'];
+    const named = {
+      ...whole,
+      ...(levels !== undefined && { front: { ...whole.front, 'equaliser-out': join(into, levels) } }),
+      products: whole.products.map((one) => renamed(one, into)),
+    } as Observation;
     const { plan } = await planFarm(named, {
       version: VERSION,
       backend: backend.kind,
